@@ -16,13 +16,14 @@ from autodiff_hook import runtime as runtime  # raises where nothing works, befo
 from autodiff_hook.algebras.forward import push
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.runtime.controls import Checkpoint
+from autodiff_hook.runtime.entering import entered, entries
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.inspection import adjoint_text, ir_text
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.linear import Linear
 from autodiff_hook.runtime.preparing import require_aux, scalar_seed
 from autodiff_hook.runtime.pulled import opened
-from autodiff_hook.runtime.specialising import differentiated, entered, entries
+from autodiff_hook.runtime.specialising import differentiated
 from autodiff_hook.runtime.trees import apart
 from autodiff_hook.runtime.trees import ravel as ravel
 from autodiff_hook.runtime.trees import register_tree as register_tree

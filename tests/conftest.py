@@ -9,9 +9,9 @@ import pytest
 
 from autodiff_hook import failures, telling, testing
 from autodiff_hook.registry import describe, registry
-from autodiff_hook.runtime import specialising
+from autodiff_hook.runtime import specialisations
 
-specialising.FREE = specialising.MOST = 1000.0
+specialisations.FREE = specialisations.MOST = 1000.0
 
 
 @pytest.hookimpl(wrapper=True)

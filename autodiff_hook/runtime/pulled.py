@@ -12,11 +12,12 @@ from autodiff_hook.algebras.reverse import Grads, Reverse
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.attempts import suspect, suspicion
+from autodiff_hook.runtime.entering import entered
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.specialised_runtime import Undefined
-from autodiff_hook.runtime.specialising import came_to_nan, differentiated, entered
+from autodiff_hook.runtime.specialising import came_to_nan, differentiated
 
 
 class Pulled:

@@ -8,34 +8,29 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import field
-from functools import partial
 from sys import gettrace
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
-import numpy as np
-
 from autodiff_hook import config, reports
 from autodiff_hook.budget import cpu_time
 from autodiff_hook.debugging import NANS
-from autodiff_hook.records import record
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
-from autodiff_hook.runtime.altering import restoring
 from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, refusal, report, suspect, suspicion
-from autodiff_hook.runtime.binding import Call, Shape, unfolded
+from autodiff_hook.runtime.binding import Call, unfolded
+from autodiff_hook.runtime.entering import CACHE_SIZE, Entry, entry_of, forget_all, publish, unpublish
 from autodiff_hook.runtime.giving_up import gave_up
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.lacking import is_something_there
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.preparing import prepare as prepare_session
-from autodiff_hook.runtime.programs import CUT, Form
+from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.second_order import Postponed
 from autodiff_hook.runtime.sharing import ByCode, make_room, making
+from autodiff_hook.runtime.specialisations import MANY, Specialisations
 from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -44,127 +39,17 @@ from autodiff_hook.transform.specialise.infer import Given
 GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
 ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))
 """Whether every program is followed on the way that it takes, whatever is known of all ways: for tests."""
-_SPECIALISATIONS: Final = 8
 _FAILURES: Final = 20
-_CACHE_SIZE: Final = 2048
 _OPERATIONS: Final = 20000
 """How many operations a way may have."""
 _TRAPS: Final = 20
 _LONGEST_REST: Final = 1024
-FREE = 0.3
-MOST = 2.0
-"""How many seconds compiling a function may take beyond those that it has run, and at once."""
-_PATIENCE: Final = 3
-"""After how many calls it may take the most once, though the function has not run for so long."""
-Entry = Callable[[Any, tuple[Any, ...]], Any]
-
-
-@record(eq=False)
-class Specialisations:
-    """What has been specialised of one code object, newest first, each with its number of arguments.
-
-    Only the thread that makes an entry adds it or withdraws it, which are single steps; who reads takes a copy.
-    """
-
-    entries: list[tuple[Entry, Shape]] = field(default_factory=list)
-    refused: set[tuple[Any, ...]] = field(default_factory=set)
-    one_way: bool = ONE_WAY
-    follows: bool = True
-    """Whether, if there is no program for all ways, those that are taken are followed one by one."""
-    traps: int = 0
-    failures: int = 0
-    missed: int = 0
-    attempts: int = 0
-    given_up: Reason | None = None
-    calls: int = 0
-    ran: float = 0.0
-    """How often, and for how many seconds, the function has run carried."""
-    spent: float = 0.0
-    """For how many seconds the ways that it takes have been followed."""
-    price: float = 0.0
-    """For how many seconds another one has to be followed at least."""
-    undefined: int = 0
-    """How often a program has come to a gradient that is nan."""
-    resting: int = 0
-    """For how many calls no program is entered for that."""
-    cost: float = 0.0
-    """How many seconds it took to make a program, or to find out that there is none, at last."""
-    since: float = 0.0
-    """What ``ran`` was then."""
-
-    def allowance(self) -> float:
-        """For how many seconds a program may be made now.
-
-        Who has been stopped once waits for the time that most programs need, and is not stopped over and over.
-        """
-        caught_up = FREE + self.ran - self.spent
-        if not self.one_way:
-            return max(MOST, caught_up)
-        if self.calls >= _PATIENCE and self.spent < 2 * FREE:
-            return MOST
-        return min(MOST, caught_up) if self.price == 0.0 or self.calls >= _PATIENCE or caught_up >= MOST else 0.0
-
-    def make_room(self) -> bool:
-        """Whether there is room for another program: what was made first goes when that has come to pay."""
-        if len(self.entries) + len(self.refused) < _SPECIALISATIONS:
-            return True
-        if self.ran - self.since < self.cost:
-            return False
-        self.refused.clear()
-        self.entries = self.entries[: _SPECIALISATIONS - 1]
-        return True
-
-
-_hopeless: Final[ByCode[bool]] = ByCode(_CACHE_SIZE)
+_hopeless: Final[ByCode[bool]] = ByCode(CACHE_SIZE)
 """The code objects that come to what is not understood with arguments like those at hand."""
 
-_published: Final[dict[Form, ByCode[Entry]]] = {
-    "gradient": ByCode(_CACHE_SIZE),
-    "value": ByCode(_CACHE_SIZE),
-    "pullback": ByCode(_CACHE_SIZE),
-}
-"""The newest entry of each code object, in the forms that are entered without asking."""
-_by_names: Final[dict[Form, ByCode[dict[tuple[int | str, ...], Entry]]]] = {
-    form: ByCode(_CACHE_SIZE) for form in _published
-}
-"""The same for calls with keyword arguments, by the number of the others and the names."""
-_known: Final[ByCode[dict[tuple[Form, bool, Any, Any], Specialisations]]] = ByCode(_CACHE_SIZE)
+_known: Final[ByCode[dict[tuple[Form, bool, Any, Any], Specialisations]]] = ByCode(CACHE_SIZE)
 _CAPTURES: Final = 64
 """For how many sets of what its functions have captured the programs of one code object are known."""
-
-
-def entries(form: Form = "gradient") -> dict[int, Entry]:
-    """The newest entry of each code object, by identity."""
-    return _published[form].found
-
-
-def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
-    """What the newest program of ``f`` gives, ``MISS`` if there is none for this call, and what it has raised."""
-    if gettrace() is not None:
-        return MISS, None
-    try:
-        if kwargs:
-            entry = _by_names[form].found[id(f.__code__)][len(args), *kwargs]
-            args = (*args, *kwargs.values())
-        else:
-            entry = _published[form].found[id(f.__code__)]
-    except (AttributeError, KeyError):
-        return MISS, None
-    try:
-        return entry(f, args), None
-    except MemoryError:
-        raise
-    except Exception as error:
-        return MISS, error
-
-
-def _unpublish(code: CodeType, entry: Entry) -> None:
-    for table in _published.values():
-        table.remove(code, entry)
-    for named in _by_names.values():
-        held = named.found.get(id(code), {})
-        for key in [key for key, other in list(held.items()) if other is entry]:
-            held.pop(key, None)
 
 
 def is_hopeless(code: CodeType) -> bool:
@@ -241,10 +126,10 @@ def _specialised(
     if known.resting:
         known.resting -= 1
         if not known.resting and programs and programs[0][1] == call.shape:
-            _publish(call, form, programs[0][0])
+            publish(call, form, programs[0][0])
             if _specialisations(call, form) is not known:
                 # What was cleared meanwhile is out of date.
-                _unpublish(call.function.__code__, programs[0][0])
+                unpublish(call.function.__code__, programs[0][0])
         return MISS
     if error is not None and programs and programs[0][1] == call.shape and type(error) is not Elsewhere:
         _failed(known, call.function, error, raised)
@@ -289,7 +174,7 @@ def _specialisations(call: Call, form: Form) -> Specialisations:
     known = by_form.get(key)
     if known is None:
         make_room(by_form, _CAPTURES)
-        known = by_form.setdefault(key, Specialisations(follows=not works))
+        known = by_form.setdefault(key, Specialisations(one_way=ONE_WAY, follows=not works))
     return known
 
 
@@ -315,7 +200,7 @@ def _is_wanted(known: Specialisations, call: Call) -> bool:
             refusal(call.function, f"it goes another way now, which is followed when that has happened {wanted} times")
             return False
     if not known.make_room():
-        refusal(call.function, f"{_SPECIALISATIONS} programs have been tried, for other types or ways, for now")
+        refusal(call.function, f"{MANY} programs have been tried, for other types or ways, for now")
         return False
     return known.allowance() >= known.price
 
@@ -325,34 +210,11 @@ def _types(call: Call) -> tuple[Any, ...]:
     return call.shape, *map(type, call.values)
 
 
-def _quietly(entry: Entry) -> Entry:
-    """An entry during which NumPy does not warn."""
-
-    def quiet_entry(f: Any, args: tuple[Any, ...]) -> Any:
-        if not {"raise", "call"}.isdisjoint(np.geterr().values()):
-            return MISS
-        with np.errstate(all="ignore"):
-            return entry(f, args)
-
-    return quiet_entry
-
-
-def _strictly(entry: Entry) -> Entry:
-    """An entry that raises what it is warned of, so that the carried program sees to it."""
-
-    def strict_entry(f: Any, args: tuple[Any, ...]) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            return entry(f, args)
-
-    return strict_entry
-
-
 def forget() -> None:
     """Give everything up: a rule that changed, or a module that was opted in, makes all of it out of date."""
-    tables: tuple[ByCode[Any], ...] = (*_published.values(), *_by_names.values(), _known, _hopeless)
-    for table in tables:
-        table.clear()
+    forget_all()
+    _known.clear()
+    _hopeless.clear()
 
 
 registry.when_changed(forget)
@@ -403,7 +265,7 @@ def _rest(known: Specialisations, f: Any) -> None:
     """
     known.undefined += 1
     for entry, _ in known.entries:
-        _unpublish(f.__code__, entry)
+        unpublish(f.__code__, entry)
     if known.undefined == 2:
         known.entries = []
     else:
@@ -420,7 +282,7 @@ def came_to_nan(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], form: For
 def _withdraw(known: Specialisations, call: Call, entry: Entry) -> None:
     """Forget the entry that this thread has made for a call."""
     known.entries = [found for found in known.entries if found != (entry, call.shape)]
-    _unpublish(call.function.__code__, entry)
+    unpublish(call.function.__code__, entry)
 
 
 def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str | None]) -> None:
@@ -437,7 +299,7 @@ def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str |
 def _give_up(known: Specialisations, f: Any, reason: Reason) -> None:
     known.given_up = reason
     for entry, _ in known.entries:
-        _unpublish(f.__code__, entry)
+        unpublish(f.__code__, entry)
     reports.tell("not typed any more", f.__code__, f.__qualname__, reason)
 
 
@@ -468,32 +330,15 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
                 return None, all_ways
             known.one_way, all_ways = True, False
     report(f, made.made, "" if all_ways else "for one way")
-    entry = _entry(made, form)
-    if made.made.strict:
-        entry = _strictly(entry)
-    elif made.made.quiet:
-        entry = _quietly(entry)
-    if made.made.alters:
-        entry = restoring(entry)
+    entry = entry_of(made, form)
     if f.__code__ is not code:
         return None, all_ways
     known.entries.insert(0, (entry, call.shape))
-    _publish(call, form, entry)
+    publish(call, form, entry)
     if versions != _versions():
         # The change that made it out of date may have come before it was put there.
-        _unpublish(code, entry)
+        unpublish(code, entry)
     return entry, all_ways
-
-
-def _publish(call: Call, form: Form, entry: Entry) -> None:
-    """Let ``gradient``, ``withgradient`` or ``pullback`` enter a program without asking."""
-    f, shape = call.function, call.shape
-    if form not in _published or type(f) is not FunctionType or shape.works or shape.leading:
-        return
-    if shape.names:
-        _by_names[form].add(f.__code__, {})[shape.given, *shape.names] = entry
-    else:
-        _published[form].put(f.__code__, entry)
 
 
 def _versions() -> tuple[int, int]:
@@ -513,21 +358,3 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
         if known.one_way:
             known.spent += known.cost
     return made
-
-
-def _entry(made: Program, form: Form) -> Entry:
-    """What runs a program."""
-    if form in CUT:
-        return _pulling(*made.functions)
-    entry: Entry = made.functions[0]
-    return entry
-
-
-def _pulling(forward: Any, reverse: Any) -> Entry:
-    """Value and pullback, by a program that is cut in two."""
-
-    def pulled(f: Any, args: tuple[Any, ...]) -> Any:
-        found = forward(f, args)
-        return found if found is MISS else (found[0], partial(reverse, found[1]))
-
-    return pulled

@@ -23,7 +23,8 @@ from autodiff_hook.runtime.giving_up import gave_up
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.sharing import ByCode, making
-from autodiff_hook.runtime.specialising import GENERIC, MOST, give_up_all, is_hopeless
+from autodiff_hook.runtime.specialisations import MOST
+from autodiff_hook.runtime.specialising import GENERIC, give_up_all, is_hopeless
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Given
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -58,7 +57,6 @@ def _one_way() -> Iterator[None]:
     """Every program is followed on the way that it takes, and no other program is left over."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(specialising, "ONE_WAY", True)
-        patch.setattr(specialising, "Specialisations", functools.partial(specialising.Specialisations, one_way=True))
         specialising.forget()
         try:
             yield

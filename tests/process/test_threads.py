@@ -109,9 +109,9 @@ def test_code_that_dies_while_other_code_is_made(pool):
 
 
 def test_caches_that_overflow(pool, monkeypatch):
-    from autodiff_hook.runtime import specialising
+    from autodiff_hook.runtime import entering, specialising
 
-    for table in (specialising._known, *specialising._published.values(), *specialising._by_names.values()):
+    for table in (specialising._known, *entering.tables()):
         monkeypatch.setattr(table, "size", 4)
     functions = [scope(f"def f(x): return x * {i}.0")["f"] for i in range(20)] * 20
     assert list(pool.map(lambda f: ad.gradient(f, 2.0), functions)) == [(float(i),) for i in range(20)] * 20

@@ -15,7 +15,8 @@ import autodiff_hook as ad
 from autodiff_hook.algebras import typed
 from autodiff_hook.api import generic_hvp, generic_jvp, generic_withgradient
 from autodiff_hook.runtime import specialising
-from autodiff_hook.runtime.specialising import GENERIC, entries
+from autodiff_hook.runtime.entering import entries
+from autodiff_hook.runtime.specialising import GENERIC
 
 
 def oracle(f: Callable[..., Any], *args: Any) -> tuple[Any, tuple[Any, ...]]:

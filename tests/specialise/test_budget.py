@@ -13,7 +13,7 @@ from specialised_cases import GENERIC, is_specialised, oracle, scope
 
 import autodiff_hook as ad
 from autodiff_hook import budget
-from autodiff_hook.runtime import attempts, specialising
+from autodiff_hook.runtime import attempts, entering, specialisations, specialising
 from autodiff_hook.runtime.specialising import ONE_WAY
 
 pytestmark = pytest.mark.skipif(GENERIC, reason="there are no specialised programs")
@@ -60,8 +60,8 @@ def attempted(monkeypatch):
         return attempts.program(call, form, operations, seconds, strong)
 
     monkeypatch.setattr(specialising, "program", noted)
-    monkeypatch.setattr(specialising, "FREE", 0.3)
-    monkeypatch.setattr(specialising, "MOST", 2.0)
+    monkeypatch.setattr(specialisations, "FREE", 0.3)
+    monkeypatch.setattr(specialisations, "MOST", 2.0)
     gc.disable()
     yield found
     gc.enable()
@@ -114,7 +114,7 @@ def test_it_resumes_when_running_has_caught_up(attempted):
 def test_short_ways_are_followed_at_once(attempted):
     energy = leapfrog()
     ad.gradient(energy, 1.3, 2)
-    assert id(energy.__code__) in specialising.entries()
+    assert id(energy.__code__) in entering.entries()
 
 
 def test_every_pass_can_be_stopped(monkeypatch):
@@ -123,8 +123,8 @@ def test_every_pass_can_be_stopped(monkeypatch):
     monkeypatch.setattr(budget, "cpu_time", lambda: next(seconds))
     stages = set()
     for most in range(1, 500, 19):
-        monkeypatch.setattr(specialising, "FREE", most)
-        monkeypatch.setattr(specialising, "MOST", most)
+        monkeypatch.setattr(specialisations, "FREE", most)
+        monkeypatch.setattr(specialisations, "MOST", most)
         with monkeypatch.context() as patch:
             patch.setattr(budget.OutOfTime, "__init__", lambda self: stages.update(_functions()))
             energy = leapfrog()

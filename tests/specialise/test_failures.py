@@ -142,7 +142,7 @@ class Broken:
 def test_a_program_that_fails_where_the_generic_path_does_not(monkeypatch):
     f = program()
     assert ad.gradient(f, 1.5) == ad.gradient(f, 1.5) == (13.5,)
-    entries = ad.runtime.specialising.entries()
+    entries = ad.runtime.entering.entries()
     monkeypatch.setitem(entries, id(f.__code__), Broken())
     assert ad.gradient(f, 1.5) == (13.5,)
     (said,) = ad.status().failures

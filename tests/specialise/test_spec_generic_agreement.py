@@ -16,7 +16,7 @@ import pytest
 from specialised_cases import check, check_raises, is_specialised, same, scope
 
 import autodiff_hook as ad
-from autodiff_hook.runtime import specialising
+from autodiff_hook.runtime import entering, specialising
 
 RNG = np.random.default_rng(0)
 MATRIX, ROW, COLUMN = RNG.normal(size=(3, 4)), RNG.normal(size=4), RNG.normal(size=(3, 1))
@@ -241,7 +241,7 @@ def test_ten_thousand_fresh_lambdas_leave_memory_flat():
 def test_programs_of_executed_functions_are_bounded(monkeypatch):
     """A program holds the globals of its function, so it is dropped only when its place is needed."""
     monkeypatch.setattr(specialising._known, "size", 16)
-    for table in specialising._published.values():
+    for table in entering.tables():
         monkeypatch.setattr(table, "size", 16)
     watched = []
     for i in range(50):

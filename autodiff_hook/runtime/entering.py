@@ -1,0 +1,132 @@
+"""How a typed program is entered: by the operators without asking, and with or without warnings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from sys import gettrace
+from types import CodeType, FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.runtime.altering import restoring
+from autodiff_hook.runtime.attempts import Program
+from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.programs import CUT, Form
+from autodiff_hook.runtime.sharing import ByCode
+
+CACHE_SIZE: Final = 2048
+"""For how many code objects programs are known."""
+Entry = Callable[[Any, tuple[Any, ...]], Any]
+_PUBLISHED: Final[dict[Form, ByCode[Entry]]] = {
+    "gradient": ByCode(CACHE_SIZE),
+    "value": ByCode(CACHE_SIZE),
+    "pullback": ByCode(CACHE_SIZE),
+}
+"""The newest entry of each code object, in the forms that are entered without asking."""
+_BY_NAMES: Final[dict[Form, ByCode[dict[tuple[int | str, ...], Entry]]]] = {
+    form: ByCode(CACHE_SIZE) for form in _PUBLISHED
+}
+"""The same for calls with keyword arguments, by the number of the others and the names."""
+
+
+def entries(form: Form = "gradient") -> dict[int, Entry]:
+    """The newest entry of each code object, by identity."""
+    return _PUBLISHED[form].found
+
+
+def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
+    """What the newest program of ``f`` gives, ``MISS`` if there is none for this call, and what it has raised."""
+    if gettrace() is not None:
+        return MISS, None
+    try:
+        if kwargs:
+            entry = _BY_NAMES[form].found[id(f.__code__)][len(args), *kwargs]
+            args = (*args, *kwargs.values())
+        else:
+            entry = _PUBLISHED[form].found[id(f.__code__)]
+    except (AttributeError, KeyError):
+        return MISS, None
+    try:
+        return entry(f, args), None
+    except MemoryError:
+        raise
+    except Exception as error:
+        return MISS, error
+
+
+def unpublish(code: CodeType, entry: Entry) -> None:
+    for table in _PUBLISHED.values():
+        table.remove(code, entry)
+    for named in _BY_NAMES.values():
+        held = named.found.get(id(code), {})
+        for key in [key for key, other in list(held.items()) if other is entry]:
+            held.pop(key, None)
+
+
+def publish(call: Call, form: Form, entry: Entry) -> None:
+    """Let ``gradient``, ``withgradient`` or ``pullback`` enter a program without asking."""
+    f, shape = call.function, call.shape
+    if form not in _PUBLISHED or type(f) is not FunctionType or shape.works or shape.leading:
+        return
+    if shape.names:
+        _BY_NAMES[form].add(f.__code__, {})[shape.given, *shape.names] = entry
+    else:
+        _PUBLISHED[form].put(f.__code__, entry)
+
+
+def entry_of(made: Program, form: Form) -> Entry:
+    """What runs a program."""
+    entry: Entry = _pulling(*made.functions) if form in CUT else made.functions[0]
+    if made.made.strict:
+        entry = _strictly(entry)
+    elif made.made.quiet:
+        entry = _quietly(entry)
+    return restoring(entry) if made.made.alters else entry
+
+
+def _quietly(entry: Entry) -> Entry:
+    """An entry during which NumPy does not warn."""
+
+    def quiet_entry(f: Any, args: tuple[Any, ...]) -> Any:
+        if not {"raise", "call"}.isdisjoint(np.geterr().values()):
+            return MISS
+        with np.errstate(all="ignore"):
+            return entry(f, args)
+
+    return quiet_entry
+
+
+def _strictly(entry: Entry) -> Entry:
+    """An entry that raises what it is warned of, so that the carried program sees to it."""
+
+    def strict_entry(f: Any, args: tuple[Any, ...]) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return entry(f, args)
+
+    return strict_entry
+
+
+def _pulling(forward: Any, reverse: Any) -> Entry:
+    """Value and pullback, by a program that is cut in two."""
+
+    def pulled(f: Any, args: tuple[Any, ...]) -> Any:
+        found = forward(f, args)
+        return found if found is MISS else (found[0], partial(reverse, found[1]))
+
+    return pulled
+
+
+def forget_all() -> None:
+    """No program is entered any more."""
+    for table in tables():
+        table.clear()
+
+
+def tables() -> list[ByCode[Any]]:
+    """Where those are that are entered without asking."""
+    return [*_PUBLISHED.values(), *_BY_NAMES.values()]
