@@ -17,8 +17,9 @@ from autodiff_hook.runtime.tangents import along_slope, partial, units, zero_tan
 from autodiff_hook.strong import PLAIN, contraction
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, List, Optional
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import BODIES, STEPS, call, inline_call
+from autodiff_hook.transform.specialise.calling import BODIES, STEPS, call
 from autodiff_hook.transform.specialise.infer import LOAD, Inference
+from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.invariants import item_or_none
 from autodiff_hook.transform.specialise.lattice import is_none, number_types
 from autodiff_hook.transform.specialise.lists import is_flat

@@ -23,8 +23,9 @@ from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.runtime.tangents import transposed
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
-from autodiff_hook.transform.specialise.calling import BODIES, STEPS, inline_call
+from autodiff_hook.transform.specialise.calling import BODIES, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.stopping import stop

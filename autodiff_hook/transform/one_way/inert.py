@@ -19,10 +19,10 @@ from autodiff_hook.transform.one_way.containers import held_as
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Number, Outside
-from autodiff_hook.transform.specialise.calling import is_pure
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, pure
 from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.ruled import is_pure
 
 _FUNCTIONS: Final = (re.compile, re.match, re.fullmatch, re.search, re.findall, re.split, re.sub, re.escape)
 _PATTERNS: Final = (re.Pattern, re.Match)

@@ -31,9 +31,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import call_with, inline_call
+from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import LOAD, Inference
+from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.objects import (
     METHODS,

@@ -5,29 +5,24 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
-import sys
-from collections.abc import Callable, Collection
-from inspect import CO_VARARGS
+from collections.abc import Callable
 from types import (
     BuiltinMethodType,
     FunctionType,
     MethodType,
     MethodWrapperType,
-    ModuleType,
-    UnionType,
     WrapperDescriptorType,
 )
 from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
-from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
-from autodiff_hook.semantics.equivalents import operating
+from autodiff_hook.runtime.lookup import wrapped_by
 from autodiff_hook.semantics.meanings import DEFINITIONS
-from autodiff_hook.transform.improve.shortcuts import COMPUTING, EFFECTS, METHODS, declared, lookup
+from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import (
     apart,
     caching,
@@ -40,48 +35,40 @@ from autodiff_hook.transform.specialise import (
     managers,
     named_tuples,
     partials,
-    raises_when,
     saying,
 )
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
-    Array,
     Bound,
     Closure,
-    Fresh,
     Known,
     List,
     Lookup,
-    Number,
     Outside,
     Partial,
     Several,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind, constant_default, made_before
-from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference, RulePlan
-from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind, made_before
+from autodiff_hook.transform.specialise.constructing import construct
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.inlining import implementation, inline_call
 from autodiff_hook.transform.specialise.lattice import (
-    differentiable,
     example_of,
-    inert_class,
+    is_class,
     is_none,
-    may_be_complex,
+    is_of_bits,
     number_types,
 )
-from autodiff_hook.transform.specialise.lists import item_of_list
+from autodiff_hook.transform.specialise.lengths import arity, of_one_length
 from autodiff_hook.transform.specialise.objects import (
     class_of,
-    is_called_plainly,
-    is_made_plainly,
     look,
-    remembered,
     special_method,
 )
-from autodiff_hook.transform.specialise.places import assigns, default_of
+from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import (
-    alias,
     is_hashable,
     known_as,
     pure,
@@ -89,11 +76,11 @@ from autodiff_hook.transform.specialise.plans import (
     require_value,
     spread,
 )
-from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS, checked
-from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
+from autodiff_hook.transform.specialise.results import outcome
+from autodiff_hook.transform.specialise.ruled import by_rule, has_numpy_outcome, is_pure
 from autodiff_hook.transform.specialise.stopping import Body, stop, stopped, without_derivative
 from autodiff_hook.transform.specialise.wording import named
-from autodiff_hook.transform.specialise.world import bind_to
 from autodiff_hook.transform.specialise.writing import named_output, written
 
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
@@ -180,60 +167,6 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     return call(inf, s, function, values, dict(zip(whole.keys, spread(inf, kwargs, whole.keys))))
 
 
-def arity(inf: Inference, function: Operand, names: Collection[str] | None = ()) -> int | None:
-    """How many values a callable has to be given beside those that are named; None if that is not certain."""
-    if names is None:
-        return None
-    callee = inf.type_of(function)
-    if isinstance(callee, Known) and isinstance(callee.value, type):
-        init = find_in_type(callee.value, "__init__")
-        if type(init) is not FunctionType:
-            return None if names else named_tuples.arity(inf, callee.value)
-        callee = Bound(init, function)
-    if isinstance(callee, Bound) and type(callee.function) is FunctionType:
-        count = arity(inf, Constant(callee.function), names)
-        return None if count is None else count - 1
-    if isinstance(callee, Closure):
-        code, defaults = callee.code, callee.defaults
-    elif isinstance(callee, Known) and type(callee.value) is FunctionType:
-        code, defaults = callee.value.__code__, callee.value.__defaults__ or ()
-    else:
-        return None
-    if defaults or code.co_flags & CO_VARARGS:
-        return None
-    return code.co_argcount - len({*names}.intersection(code.co_varnames[: code.co_argcount]))
-
-
-def of_one_length(inf: Inference, args: Operand, count: int | None = None) -> Operand:
-    """A list or an array has ``count`` items, or as many as the one at hand; else the program gives up."""
-    kind = inf.type_of(args)
-    if inf.block is None or not isinstance(kind, (List, Array)):
-        return args
-    if count is None:
-        given = kind.site.given if isinstance(kind, List) else type(kind.example) is np.ndarray and kind.example.ndim
-        if not given:
-            return args
-        count = len(kind.example)
-    inf.insert(Statement("call", [Constant(exactly), args, Constant(count)], None, ()), plan=PURE)
-    if isinstance(kind, List):
-        taken = Statement("unpack", [args], Variable(), (count, None))
-        inf.insert(taken, Tuple((item_of_list(kind),) * count), TAKE)
-    else:
-        taken = Statement("build_tuple", spread(inf, args, range(count)), Variable())
-        inf.insert(taken, inf.evaluate(inf, taken))
-    return taken.made
-
-
-def exactly(items: list[Any], count: int) -> None:
-    """Give up if a list has another length."""
-    if len(items) != count:
-        raise Given("a list of another length")
-
-
-QUESTIONS[exactly] = checked
-QUESTIONS[raises_when.has_item] = raises_when.has_item_answered
-
-
 def call_known(
     inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
@@ -313,7 +246,7 @@ def call_known(
             return None
         args, kwargs = inf.settled(s, function, args, kwargs)
         types = [inf.type_of(x) for x in args]
-    if function in _BITWISE and all(map(_is_of_bits, types)):
+    if function in _BITWISE and all(map(is_of_bits, types)):
         return pure(inf, s, outcome(function, types, {}))
     if is_hashable(function) and function in _SPREAD and len(args) > 1 and not kwargs:
         alone = len(args) == 2 and number_types(types[1]) is None
@@ -325,14 +258,14 @@ def call_known(
         return drawn
     if draws.is_own(types) and function in draws.MEANINGS:
         return inline_call(inf, s, draws.MEANINGS[function], args, kwargs)
-    if function is operator.or_ and any(map(_is_class, types)) and all(_is_class(t) or is_none(t) for t in types):
+    if function is operator.or_ and any(map(is_class, types)) and all(is_class(t) or is_none(t) for t in types):
         return known_as(inf, s, operator.or_(*map(example_of, types)))
     if registry.has_rules(function):
         return by_rule(inf, s, function, args, kwargs, function)
     if registry.is_constant(function) and is_pure(function):
         require_inert(*types, *map(inf.type_of, kwargs.values()))
         result = outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}, constant=True)
-        if isinstance(result, Tuple) and not _has_numpy_outcome(function):
+        if isinstance(result, Tuple) and not has_numpy_outcome(function):
             raise Refused(f"a call of {named(function)}, whose result may have another length")
         return pure(inf, s, result)
     if registry.is_constant(function):
@@ -356,7 +289,7 @@ def call_known(
     if issubclass(type(function), type) and not inf.one_way and named_tuples.is_class(inf, function):
         return named_tuples.make(inf, s, function, args, kwargs)
     if issubclass(type(function), type):
-        return _construct(inf, s, function, args, kwargs)
+        return construct(inf, s, function, args, kwargs)
     raise Refused(f"a call of {named(function)}")
 
 
@@ -381,9 +314,9 @@ def _for_all_ways(
     if function is dataclasses.replace:
         return lambda: _made_anew(inf, s, *helpers.replaced(inf, s, args, kwargs))
     if function is getattr and not kwargs:
-        return lambda: _attribute_by_name(inf, s, args)
+        return lambda: helpers.attribute_by_name(inf, s, args)
     if function is setattr and len(args) == 3 and not kwargs:
-        return lambda: _assigned_by_name(inf, s, args)
+        return lambda: helpers.assigned_by_name(inf, s, args)
     if function is iter and len(args) == 1:
         s.op, s.operands, s.data = "get_iter", args, None
         return lambda: inf.evaluate(inf, s)
@@ -416,264 +349,9 @@ def _target(
     return found
 
 
-def _attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``getattr(owner, "name")``; a default only matters where the class of a number or an array decides."""
-    owner, name, *default = map(inf.type_of, args)
-    if not isinstance(name, Known) or type(name.value) is not str:
-        raise Refused("an attribute whose name is not known")
-    if default:
-        if not isinstance(owner, (Number, Array)):
-            raise Refused("an attribute that may be missing")
-        present = {hasattr(cls, name.value) for cls in classes_of(owner)}
-        if len(present) > 1:
-            raise Refused("an attribute that may be missing")
-        if not present.pop():
-            return alias(inf, s, args[2])
-    s.op, s.operands, s.data = "getattr", [args[0]], name.value
-    return inf.evaluate(inf, s)
-
-
-def _assigned_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``setattr(owner, "name", value)``."""
-    name = inf.type_of(args[1])
-    if not isinstance(name, Known) or type(name.value) is not str:
-        raise Refused("an attribute whose name is not known is assigned")
-    if s.result is not None:
-        inf.types[s.result] = Known(None)
-    s.op, s.operands, s.data, s.result = "setattr", [args[0], args[2]], name.value, None
-    return inf.evaluate(inf, s)
-
-
-def implementation(function: Any) -> FunctionType | None:
-    """The Python code behind a dispatcher of NumPy's."""
-    inner = getattr(function, "_implementation", None) if type(function).__module__ == "numpy" else None
-    return inner if type(inner) is FunctionType else None
-
-
-def _construct(
-    inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
-    """Make an object: ``__new__``, and a call of ``__init__`` behind it."""
-    error = exceptions.is_exception(inf, cls)
-    if s.result is None or inf.block is None or not is_called_plainly(inf, cls):
-        raise Refused(f"a call of {named(cls)}")
-    new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
-    new = new.__func__ if issubclass(type(new), staticmethod) else new
-    if error:
-        exceptions.begin(inf, s, s.result, args)
-        if init in exceptions.INITIALISERS and not kwargs:
-            inf.leave_nothing(s)
-            return Fresh(cls, s.result)
-    elif new is object.__new__ and is_made_plainly(inf, cls):
-        if init is object.__init__ and not (args or kwargs):
-            return _object(new, inf, s, [Constant(cls)])
-    elif type(new) is FunctionType and init is object.__init__:
-        return inline_call(inf, s, new, [Constant(cls), *args], kwargs)
-    elif type(new) is FunctionType:
-        return inline_call(inf, s, operating.made, [Constant(cls), Constant(new), Constant(init), *args], kwargs)
-    if type(init) is not FunctionType or not inf.world.in_scope(init):
-        raise Refused(f"a call of {named(cls)}")
-    start = Statement("call", [Constant(init), s.result, *args, *kwargs.values()], None, tuple(kwargs), s.position)
-    inf.block.statements.insert(inf.index + 1, start)
-    return _object(new, inf, s, [Constant(cls)])
-
-
-def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``object.__new__(cls)``."""
-    cls = inf.type_of(args[0]) if len(args) == 1 else None
-    if s.result is None or not isinstance(cls, Known) or not isinstance(cls.value, type):
-        return None
-    if not (is_made_plainly if new is object.__new__ else exceptions.is_exception)(inf, cls.value):
-        raise Refused(f"an object of {named(cls.value)}")
-    s.op, s.operands, s.data = "call", [Constant(new), *args], ()
-    if s not in inf.checked and inf.block is not None:
-        inf.checked.add(s)
-        begun: dict[str, Operand] = dict.fromkeys(remembered(cls.value), Constant(None))
-        for name in sorted(x[2] for x in inf.program.changed if type(x) is tuple and x == default_of(cls.value, x[-1])):
-            begun[name] = inf.world.part(Constant(cls.value), cls.value, name, False)
-        for name, value in begun.items():
-            store = Statement("setattr", [s.result, value], None, name, s.position)
-            inf.block.statements.insert(inf.index + 1, store)
-    made = dicts.built(inf, s, cls.value)
-    if made is not None:
-        return made
-    inf.leave_nothing(s)
-    dicts.record(inf, cls.value, s.result)
-    return Fresh(cls.value, s.result)
-
-
-OF_ALL_WAYS.update({new: functools.partial(_object, new) for new in (object.__new__, *exceptions.MAKERS)})
-
-
-def inline_call(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
-    """Put a function from outside, written in Python, in the place of a call."""
-    placed = inf.callees.place(inf, s, function, args, kwargs) if inf.callees is not None else None
-    if placed is not None:
-        return placed
-    inf.world.function(function)
-    cells: list[Operand] = []
-    for cell in function.__closure__ or ():
-        variable = Variable()
-        inf.cells[variable] = inf.world.captured(cell)
-        cells.append(variable)
-    call = bind_to(inf.world, function, args, kwargs)
-    inf.inline(s, function.__code__, function.__globals__, call, cells)
-    return None
-
-
 _SPREAD: Final[dict[Any, Any]] = {np.ndarray.reshape: np.reshape, np.ndarray.transpose: np.transpose}
 """Methods that are given items one by one, and functions that are given them together: these are put in their place."""
 _OF_VALUES: Final = (len, int, range, enumerate, zip, reversed)
 """What raises if it is given None."""
 _SHOWING: Final = (str, repr, format, ascii)
 _BITWISE: Final = (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert)
-_BITS: Final[set[Any]] = {int, bool, np.bool_}
-
-
-def _is_of_bits(value: Abstract) -> bool:
-    if isinstance(value, Array):
-        return value.dtype is not None and value.dtype.kind == "b"
-    return (number_types(value) or {inert_class(value)}) <= _BITS
-
-
-def _is_class(value: Abstract) -> bool:
-    """Whether a value is a class, or several, as one that ``|`` joins to a union."""
-    return isinstance(value, Known) and (
-        isinstance(value.value, UnionType) or getattr(type(value.value), "__or__", None) is type.__or__
-    )
-
-
-_PURE: Final = ("math", "cmath", "_operator", "_bisect", "builtins", "time")
-"""The modules whose functions without derivative do nothing that could be seen, but for those with declared effects."""
-_PLAIN: Final = (float, int, complex, bool, str, bytes, tuple)
-
-
-def is_pure(function: Any) -> bool:
-    """Whether a function without derivative has no effects either, so that it is simply executed."""
-    owner = getattr(function, "__objclass__", None)
-    if owner is not None:
-        return owner in _PLAIN or owner.__module__ == "numpy"
-    if declared(COMPUTING, function):
-        return True
-    return getattr(function, "__module__", None) in _PURE or _has_numpy_outcome(function)
-
-
-def _has_numpy_outcome(function: Any) -> bool:
-    """Whether a function is one of NumPy's, whose types and ranks determine those of the result."""
-    module = getattr(getattr(function, "__objclass__", function), "__module__", None) or ""
-    return (module.split(".")[0] == "numpy" and "random" not in module) or type(function).__name__ == "ufunc"
-
-
-_CODE: Final = (FunctionType, MethodType)
-
-
-def _is_stateful(function: Any) -> bool:
-    """Whether a callable works on a state of its own, as those that draw random numbers do."""
-    owner = getattr(function, "__self__", None)
-    home = getattr(function, "__objclass__", None)
-    module = getattr(home or function, "__module__", None) or ""
-    bound = owner is not None and not isinstance(owner, (ModuleType, type))
-    return bound or module.startswith(("random", "numpy.random", "secrets")) or not _is_library(function, module)
-
-
-_LIBRARIES: Final = ("numpy", "scipy", "autodiff_rules", "autodiff_hook")
-
-
-def _is_library(function: Any, module: str) -> bool:
-    """Whether a callable with a rule is of a library whose functions only compute; what a user's does is not known."""
-    if type(function) is not FunctionType or declared(COMPUTING, function):
-        return True
-    return module.partition(".")[0] in _LIBRARIES or module in sys.stdlib_module_names
-
-
-def by_rule(
-    inf: Inference,
-    s: Statement,
-    function: Any,
-    args: list[Operand],
-    kwargs: dict[str, Operand],
-    run: Callable[..., Any],
-) -> Abstract | None:
-    """Call what has a rule."""
-    if not kwargs and raises_when.before_call(inf, s, function, args):
-        return None
-    types = [inf.type_of(x) for x in args]
-    following.require_alike(function, types)
-    options = {k: inf.type_of(v) for k, v in kwargs.items()}
-    if (
-        _is_stateful(function)
-        and not draws.is_own(types)
-        or any(isinstance(t, Known) and isinstance(t.value, _CODE) for t in (*types, *options.values()))
-    ):
-        raise Refused(f"a call of {named(function)}, which may do more than compute")
-    if not kwargs and all(isinstance(t, Known) and type(t.value) in (int, float) for t in types):
-        try:
-            folded = run(*map(example_of, types))
-        except Exception:
-            folded = None
-        if type(folded) in (int, float) and abs(folded) < 1 << 64:
-            return known_as(inf, s, folded)
-    lax = [name for name, kind in options.items() if name.startswith("overwrite") and isinstance(kind, Known)]
-    lax += [name for name, kind in options.items() if name == "out" and is_none(kind)]
-    if lax:
-        # Who allows that arguments are overwritten does not look at them any more; the adjoint may.
-        kwargs = {name: x for name, x in kwargs.items() if name not in lax}
-        options = {name: kind for name, kind in options.items() if name not in lax}
-        s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
-    if "out" in kwargs:
-        raise Refused("the option out")
-    given = (*types, *options.values())
-    if not any(map(differentiable, given)) and not all(isinstance(t, Known) for t in given):
-        require_inert(*given)
-        return pure(inf, s, outcome(run, types, options, loose=not inf.one_way))
-    rule = rule_for(function, types, tuple(kwargs))
-    if getattr(rule, "arity", 0):
-        args = [*arrays_of(inf, s, args[: rule.arity]), *args[rule.arity :]]
-        types = [inf.type_of(x) for x in args]
-        rule = rule_for(function, types, tuple(kwargs))
-    code = getattr(rule, "__code__", None)
-    if code is None or hasattr(rule, "__wrapped__"):
-        raise Refused(f"a rule of {named(function)} that is not a plain function")
-    bound = bind(code, args, kwargs, rule.__defaults__ or (), rule.__kwdefaults__, constant_default)
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    if "out" in names and not _is_none(inf, bound.values[names.index("out")]):
-        raise Refused("the option out")
-    result = outcome(run, types, options, loose=not inf.one_way)
-    of_numbers = all(number_types(t) is not None for t in given)
-    inf.plans[s] = RulePlan(
-        function, rule, bound.values, function is operator.pow and _may_be_complex(types), of_numbers
-    )
-    return result
-
-
-def arrays_of(inf: Inference, s: Statement, operands: list[Operand]) -> list[Operand]:
-    """Let lists, tuples and ranges that the statement at hand is given become arrays before it."""
-    found = []
-    for operand in operands:
-        if set(exact_types(inf.type_of(operand))) <= {list, tuple, range}:
-            array = array_before(inf, s, operand)
-            s.operands = [array if x is operand else x for x in s.operands]
-            found.append(array)
-        else:
-            found.append(operand)
-    return found
-
-
-def array_before(inf: Inference, s: Statement, operand: Operand) -> Operand:
-    """An array made of a list, a tuple or a range before the statement at hand."""
-    return inf.before(s, "call", [Constant(np.array), operand], ())
-
-
-def _is_none(inf: Inference, value: Any) -> bool:
-    return isinstance(value, (Constant, Variable)) and inert_class(inf.type_of(value)) is type(None)
-
-
-def _may_be_complex(types: list[Abstract]) -> bool:
-    """Whether a power of real numbers may be complex, which their types do not say."""
-    base, exponent = map(number_types, types)
-    if base is None or exponent is None or any(map(may_be_complex, types)):
-        return False
-    value = types[1].value if isinstance(types[1], Known) else None
-    return exponent != {int} and not (isinstance(value, float) and value.is_integer())

@@ -22,8 +22,8 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import inline_call
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import content_of, inert_class, is_none, is_virtual, number_types
 from autodiff_hook.transform.specialise.objects import method_of, object_class, special_method

@@ -13,10 +13,10 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise import lists
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, List, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.calling import arity, of_one_length
 from autodiff_hook.transform.specialise.following import one_by_one
 from autodiff_hook.transform.specialise.gathering import STEPS
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lengths import arity, of_one_length
 from autodiff_hook.transform.specialise.plans import alias, items_of, spread
 
 

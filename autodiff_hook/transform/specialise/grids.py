@@ -10,11 +10,12 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import array_before, call_known
+from autodiff_hook.transform.specialise.calling import call_known
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import differentiable, inert_class, number_types
 from autodiff_hook.transform.specialise.plans import alias, items_of, pure, require_inert
 from autodiff_hook.transform.specialise.results import is_grid, outcome
+from autodiff_hook.transform.specialise.ruled import array_before
 
 _JOINED: Final = {type(np.r_): (np.hstack, np.vstack), type(np.c_): (np.column_stack, np.column_stack)}
 """What joins numbers and arrays with one axis, and what joins matrices."""

@@ -1,4 +1,4 @@
-"""Helpers of the standard library that are written out: ``dataclasses.replace``, ``itemgetter`` and ``attrgetter``."""
+"""Helpers that are written out: ``getattr``, ``setattr``, ``dataclasses.replace``, ``itemgetter``, ``attrgetter``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import operator
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import MISSING, Abstract
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import known
 from autodiff_hook.transform.specialise.objects import class_of
+from autodiff_hook.transform.specialise.plans import alias
 
 
 def replaced(
@@ -54,3 +56,31 @@ def _part(inf: Inference, s: Statement, owner: Operand, key: Any, by_name: bool)
     if by_name:
         return inf.before(s, "getattr", [owner], key)
     return inf.before(s, "getitem", [owner, Constant(key)])
+
+
+def attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``getattr(owner, "name")``; a default only matters where the class of a number or an array decides."""
+    owner, name, *default = map(inf.type_of, args)
+    if not isinstance(name, Known) or type(name.value) is not str:
+        raise Refused("an attribute whose name is not known")
+    if default:
+        if not isinstance(owner, (Number, Array)):
+            raise Refused("an attribute that may be missing")
+        present = {hasattr(cls, name.value) for cls in classes_of(owner)}
+        if len(present) > 1:
+            raise Refused("an attribute that may be missing")
+        if not present.pop():
+            return alias(inf, s, args[2])
+    s.op, s.operands, s.data = "getattr", [args[0]], name.value
+    return inf.evaluate(inf, s)
+
+
+def assigned_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``setattr(owner, "name", value)``."""
+    name = inf.type_of(args[1])
+    if not isinstance(name, Known) or type(name.value) is not str:
+        raise Refused("an attribute whose name is not known is assigned")
+    if s.result is not None:
+        inf.types[s.result] = Known(None)
+    s.op, s.operands, s.data, s.result = "setattr", [args[0], args[2]], name.value, None
+    return inf.evaluate(inf, s)

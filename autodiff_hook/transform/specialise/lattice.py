@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from dataclasses import replace
 from functools import reduce
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType, UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -279,3 +279,20 @@ def is_true(value: Abstract) -> bool | None:
     if cls is not None:
         return None if hasattr(cls, "__bool__") or hasattr(cls, "__len__") else True
     return bool(value.items) if isinstance(value, Tuple) else None
+
+
+def is_of_bits(value: Abstract) -> bool:
+    """Whether a value is an integer or a bool, or an array of bools."""
+    if isinstance(value, Array):
+        return value.dtype is not None and value.dtype.kind == "b"
+    return (number_types(value) or {inert_class(value)}) <= _BITS
+
+
+def is_class(value: Abstract) -> bool:
+    """Whether a value is a class, or several, as one that ``|`` joins to a union."""
+    return isinstance(value, Known) and (
+        isinstance(value.value, UnionType) or getattr(type(value.value), "__or__", None) is type.__or__
+    )
+
+
+_BITS: Final[set[Any]] = {int, bool, np.bool_}

@@ -45,7 +45,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.calling import by_rule, call_with
+from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.infer import Alias, Inference
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
@@ -65,6 +65,7 @@ from autodiff_hook.transform.specialise.plans import (
     spread,
 )
 from autodiff_hook.transform.specialise.results import abstract_of, exact_types, is_fixed, outcome
+from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.wording import named
 
 _DESCRIBING: Final = (np.dtype, np.finfo, np.iinfo)

@@ -68,9 +68,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
-from autodiff_hook.transform.specialise.calling import BODIES, by_rule, call_expanded, call_known, call_of, inline_call
+from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
     example_of,
@@ -103,6 +104,7 @@ from autodiff_hook.transform.specialise.plans import (
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
 from autodiff_hook.transform.specialise.results import is_grid, samples
+from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
 

@@ -1,0 +1,74 @@
+"""Calls of classes: an object is made, and ``__init__`` called behind it."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType
+from typing import Any
+
+from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.semantics.equivalents import operating
+from autodiff_hook.transform.specialise import dicts, exceptions
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.inlining import inline_call
+from autodiff_hook.transform.specialise.objects import is_called_plainly, is_made_plainly, look, remembered
+from autodiff_hook.transform.specialise.places import default_of
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
+from autodiff_hook.transform.specialise.wording import named
+
+
+def construct(
+    inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Make an object: ``__new__``, and a call of ``__init__`` behind it."""
+    error = exceptions.is_exception(inf, cls)
+    if s.result is None or inf.block is None or not is_called_plainly(inf, cls):
+        raise Refused(f"a call of {named(cls)}")
+    new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
+    new = new.__func__ if issubclass(type(new), staticmethod) else new
+    if error:
+        exceptions.begin(inf, s, s.result, args)
+        if init in exceptions.INITIALISERS and not kwargs:
+            inf.leave_nothing(s)
+            return Fresh(cls, s.result)
+    elif new is object.__new__ and is_made_plainly(inf, cls):
+        if init is object.__init__ and not (args or kwargs):
+            return _object(new, inf, s, [Constant(cls)])
+    elif type(new) is FunctionType and init is object.__init__:
+        return inline_call(inf, s, new, [Constant(cls), *args], kwargs)
+    elif type(new) is FunctionType:
+        return inline_call(inf, s, operating.made, [Constant(cls), Constant(new), Constant(init), *args], kwargs)
+    if type(init) is not FunctionType or not inf.world.in_scope(init):
+        raise Refused(f"a call of {named(cls)}")
+    start = Statement("call", [Constant(init), s.result, *args, *kwargs.values()], None, tuple(kwargs), s.position)
+    inf.block.statements.insert(inf.index + 1, start)
+    return _object(new, inf, s, [Constant(cls)])
+
+
+def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``object.__new__(cls)``."""
+    cls = inf.type_of(args[0]) if len(args) == 1 else None
+    if s.result is None or not isinstance(cls, Known) or not isinstance(cls.value, type):
+        return None
+    if not (is_made_plainly if new is object.__new__ else exceptions.is_exception)(inf, cls.value):
+        raise Refused(f"an object of {named(cls.value)}")
+    s.op, s.operands, s.data = "call", [Constant(new), *args], ()
+    if s not in inf.checked and inf.block is not None:
+        inf.checked.add(s)
+        begun: dict[str, Operand] = dict.fromkeys(remembered(cls.value), Constant(None))
+        for name in sorted(x[2] for x in inf.program.changed if type(x) is tuple and x == default_of(cls.value, x[-1])):
+            begun[name] = inf.world.part(Constant(cls.value), cls.value, name, False)
+        for name, value in begun.items():
+            store = Statement("setattr", [s.result, value], None, name, s.position)
+            inf.block.statements.insert(inf.index + 1, store)
+    made = dicts.built(inf, s, cls.value)
+    if made is not None:
+        return made
+    inf.leave_nothing(s)
+    dicts.record(inf, cls.value, s.result)
+    return Fresh(cls.value, s.result)
+
+
+OF_ALL_WAYS.update({new: functools.partial(_object, new) for new in (object.__new__, *exceptions.MAKERS)})

@@ -1,0 +1,73 @@
+"""How many values are spread into a call: as many as the callable takes, or as there are at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from inspect import CO_VARARGS
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.transform.specialise import named_tuples, raises_when
+from autodiff_hook.transform.specialise.abstract import Array, Bound, Closure, Known, List, Tuple
+from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference
+from autodiff_hook.transform.specialise.lists import item_of_list
+from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
+
+
+def arity(inf: Inference, function: Operand, names: Collection[str] | None = ()) -> int | None:
+    """How many values a callable has to be given beside those that are named; None if that is not certain."""
+    if names is None:
+        return None
+    callee = inf.type_of(function)
+    if isinstance(callee, Known) and isinstance(callee.value, type):
+        init = find_in_type(callee.value, "__init__")
+        if type(init) is not FunctionType:
+            return None if names else named_tuples.arity(inf, callee.value)
+        callee = Bound(init, function)
+    if isinstance(callee, Bound) and type(callee.function) is FunctionType:
+        count = arity(inf, Constant(callee.function), names)
+        return None if count is None else count - 1
+    if isinstance(callee, Closure):
+        code, defaults = callee.code, callee.defaults
+    elif isinstance(callee, Known) and type(callee.value) is FunctionType:
+        code, defaults = callee.value.__code__, callee.value.__defaults__ or ()
+    else:
+        return None
+    if defaults or code.co_flags & CO_VARARGS:
+        return None
+    return code.co_argcount - len({*names}.intersection(code.co_varnames[: code.co_argcount]))
+
+
+def of_one_length(inf: Inference, args: Operand, count: int | None = None) -> Operand:
+    """A list or an array has ``count`` items, or as many as the one at hand; else the program gives up."""
+    kind = inf.type_of(args)
+    if inf.block is None or not isinstance(kind, (List, Array)):
+        return args
+    if count is None:
+        given = kind.site.given if isinstance(kind, List) else type(kind.example) is np.ndarray and kind.example.ndim
+        if not given:
+            return args
+        count = len(kind.example)
+    inf.insert(Statement("call", [Constant(exactly), args, Constant(count)], None, ()), plan=PURE)
+    if isinstance(kind, List):
+        taken = Statement("unpack", [args], Variable(), (count, None))
+        inf.insert(taken, Tuple((item_of_list(kind),) * count), TAKE)
+    else:
+        taken = Statement("build_tuple", spread(inf, args, range(count)), Variable())
+        inf.insert(taken, inf.evaluate(inf, taken))
+    return taken.made
+
+
+def exactly(items: list[Any], count: int) -> None:
+    """Give up if a list has another length."""
+    if len(items) != count:
+        raise Given("a list of another length")
+
+
+QUESTIONS[exactly] = checked
+QUESTIONS[raises_when.has_item] = raises_when.has_item_answered
