@@ -18,13 +18,14 @@ from autodiff_hook.strong import PLAIN, contraction
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, List, Optional
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import BODIES, STEPS, call
-from autodiff_hook.transform.specialise.infer import LOAD, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.invariants import item_or_none
 from autodiff_hook.transform.specialise.lattice import is_none, number_types
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.parts import is_basic_key
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.program import LOAD
 from autodiff_hook.transform.specialise.wording import named
 
 _DOUBLE: Final[frozenset[type]] = frozenset({np.float64})

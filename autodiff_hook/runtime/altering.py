@@ -16,7 +16,7 @@ from autodiff_hook.runtime.fitting import everything, is_alone
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.transform.improve.shortcuts import effects
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 _MISSING: Final = object()
 _ATOMS: Final = frozenset({float, int, str, bool, type(None)})

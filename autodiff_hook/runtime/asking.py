@@ -15,7 +15,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lacking import lack
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 
 class Arguments:

@@ -27,7 +27,7 @@ from autodiff_hook.runtime.second_order import Postponed, second_order
 from autodiff_hook.runtime.tracebacks import DEBUG
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.cut import cut
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 _IN_ORDER: Final = (
     *(Given, AttributeError, LookupError),

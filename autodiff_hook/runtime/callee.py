@@ -38,11 +38,12 @@ from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.cut import cut
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.infer import APPEND, DROP, STORE, Inference, OwnPlan
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.lattice import content_of, is_none, reached, sites_in
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
+from autodiff_hook.transform.specialise.program import APPEND, DROP, STORE, OwnPlan
 from autodiff_hook.transform.specialise.world import World
 
 if TYPE_CHECKING:

@@ -36,9 +36,10 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind, made_before
 from autodiff_hook.transform.specialise.calling import BODIES
-from autodiff_hook.transform.specialise.infer import Inference, OwnPlan
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import content_of, sites_in
 from autodiff_hook.transform.specialise.places import assigns, assigns_by_name
+from autodiff_hook.transform.specialise.program import OwnPlan
 from autodiff_hook.transform.specialise.splice import Use
 from autodiff_hook.transform.specialise.world import bind_to
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from autodiff_hook.api import gradient, jvp
 from autodiff_hook.reports import Reason
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 
 def gradient_at(f: Any, place: int, args: tuple[Any, ...]) -> Any:

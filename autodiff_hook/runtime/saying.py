@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.transform.improve.shortcuts import effects
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 _CONSOLES: Final = (*LIBRARIES, "_pytest", "ipykernel")
 """Whose streams and handlers do nothing but write."""

@@ -32,8 +32,8 @@ from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.abstract import Known, Outside, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.infer import Given
 from autodiff_hook.transform.specialise.lattice import differentiable, number_types
+from autodiff_hook.transform.specialise.program import Given
 from autodiff_hook.transform.specialise.pushforward import Pushforward
 
 _REAL: Final = {float, np.float64, int}

@@ -45,7 +45,7 @@ from autodiff_hook.transform.improve.shortcuts import (
     typed,
 )
 from autodiff_hook.transform.improve.site import Site, common_dtype
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 
 class Undefined(Given):

@@ -34,7 +34,7 @@ from autodiff_hook.runtime.specialisations import MANY, Specialisations
 from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
 ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))

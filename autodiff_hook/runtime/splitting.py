@@ -26,7 +26,7 @@ from autodiff_hook.runtime.sharing import ByCode, making
 from autodiff_hook.runtime.specialisations import MOST
 from autodiff_hook.runtime.specialising import GENERIC, give_up_all, is_hopeless
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 _MISSES: Final = 20
 _CACHE_SIZE: Final = 8192

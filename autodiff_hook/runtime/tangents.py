@@ -13,7 +13,7 @@ from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.mirror import array_gradient, form_of, number_gradient, parts_of, tuple_like
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.tangent import Tangent
-from autodiff_hook.transform.specialise.infer import Given
+from autodiff_hook.transform.specialise.program import Given
 
 Slot = tuple[int | None, Any]
 """The identity of what holds something, or None for the arguments, and the key there."""

@@ -16,7 +16,8 @@ from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Term
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, no_nan, no_nan_in_product
 from autodiff_hook.transform.improve.economy import is_sum
 from autodiff_hook.transform.specialise.abstract import Abstract, List, Number, Tuple
-from autodiff_hook.transform.specialise.infer import Inference, RulePlan
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.program import RulePlan
 from autodiff_hook.transform.specialise.pullbacks import multiplies_strongly
 
 

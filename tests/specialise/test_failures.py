@@ -13,7 +13,7 @@ from autodiff_hook import failures
 from autodiff_hook.algebras import typed
 from autodiff_hook.runtime import attempts, finishing, programs, pulled
 from autodiff_hook.transform.improve import simplify
-from autodiff_hook.transform.specialise import infer
+from autodiff_hook.transform.specialise import program
 
 pytestmark = [
     pytest.mark.injects_failures,
@@ -23,7 +23,7 @@ pytestmark = [
 STAGES = [
     (programs, "arguments"),
     (programs, "Prologue"),
-    (infer.Program, "type_of"),
+    (program.Program, "type_of"),
     (programs, "prepare"),
     (programs, "needed"),
     (programs, "joint_pass"),

@@ -26,9 +26,9 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.caching import is_constant
-from autodiff_hook.transform.specialise.infer import PURE
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.program import PURE
 from autodiff_hook.transform.specialise.results import abstract_of, outcome, tried
 
 

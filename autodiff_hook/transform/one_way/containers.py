@@ -30,11 +30,11 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
-from autodiff_hook.transform.specialise.infer import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.program import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.wording import named
 
 KEYED: Final = (dict, set, frozenset)

@@ -38,10 +38,11 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Evaluate, Given, Inference, Plan
+from autodiff_hook.transform.specialise.infer import Evaluate, Inference
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import is_numpy
+from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Given, Plan
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.views import base_of, is_sure
 from autodiff_hook.transform.specialise.wording import named

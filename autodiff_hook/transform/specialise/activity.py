@@ -23,7 +23,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, ITEMS, PURE, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
     differentiable,
@@ -33,6 +32,7 @@ from autodiff_hook.transform.specialise.lattice import (
     sites_in,
 )
 from autodiff_hook.transform.specialise.prepare import Shape
+from autodiff_hook.transform.specialise.program import APPEND, ITEMS, PURE, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.spreading import Spread, flat, sources
 
 _CHANGES = (APPEND, STORE)

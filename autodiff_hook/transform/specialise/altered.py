@@ -19,11 +19,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import content_of, item_like
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.origins import holds
 from autodiff_hook.transform.specialise.places import altered_of, argument_of
+from autodiff_hook.transform.specialise.program import PURE, STORE, Alias
 
 
 def write(inf: Inference, s: Statement, target: Record, name: str) -> Abstract:

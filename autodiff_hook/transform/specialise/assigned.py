@@ -29,22 +29,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import (
-    APPEND,
-    ASSIGN,
-    COPY,
-    ITEMS,
-    LOAD,
-    PARTS,
-    STORE,
-    Alias,
-    Inference,
-    OwnPlan,
-)
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import example_of, item_like, reached, sites_in
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.origins import heirs, holds
 from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
+from autodiff_hook.transform.specialise.program import APPEND, ASSIGN, COPY, ITEMS, LOAD, PARTS, STORE, Alias, OwnPlan
 
 
 class Holder(NamedTuple):

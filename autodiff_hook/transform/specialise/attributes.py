@@ -33,7 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.exceptions import INITIALISERS
-from autodiff_hook.transform.specialise.infer import LOAD, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.objects import (
@@ -55,6 +55,7 @@ from autodiff_hook.transform.specialise.objects import (
 )
 from autodiff_hook.transform.specialise.places import ask_for_argument, is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import alias, known_as, part_of
+from autodiff_hook.transform.specialise.program import LOAD
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 from autodiff_hook.transform.specialise.wording import named
 

@@ -10,10 +10,11 @@ from autodiff_hook.runtime.asking import asked, require_answered
 from autodiff_hook.semantics.equivalents import remembering
 from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Given, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import known_as, pure
+from autodiff_hook.transform.specialise.program import Given
 from autodiff_hook.transform.specialise.results import outcome
 
 

@@ -8,8 +8,9 @@ from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variab
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Cell, Dict, Known, Site
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.dicts import into_dict, item_of_dict
-from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, STORE, Alias, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.program import ITEMS, LOAD, STORE, Alias
 
 _CONTENT: Final = Constant("content")
 

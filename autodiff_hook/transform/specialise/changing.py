@@ -13,12 +13,13 @@ from autodiff_hook.transform.specialise import dicts, lists
 from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Fresh, Known, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.following import may_be_mapping
-from autodiff_hook.transform.specialise.infer import ITEMS, Given, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
 from autodiff_hook.transform.specialise.objects import is_copied_plainly, object_class
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
+from autodiff_hook.transform.specialise.program import ITEMS, Given
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 
 _OF_LISTS: Final[dict[str, Any]] = {

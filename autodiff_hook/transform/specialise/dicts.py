@@ -8,9 +8,10 @@ from typing import Any
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import NOTHING, Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PURE, STORE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import built_class, built_of, is_plain_key, item_like
 from autodiff_hook.transform.specialise.lists import has_slots, put
+from autodiff_hook.transform.specialise.program import ITEMS, LOAD, PURE, STORE, STRUCTURAL
 
 
 def into_dict(inf: Inference, owner: Dict, key: Abstract, value: Abstract) -> None:

@@ -21,10 +21,11 @@ from autodiff_hook.runtime.altering import GENERATORS, drawn, draws_from
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Instance, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, Alias, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import differentiable, example_of, is_none, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.plans import pure
+from autodiff_hook.transform.specialise.program import PURE, Alias
 from autodiff_hook.transform.specialise.results import outcome
 
 _MADE: Final = {

@@ -13,8 +13,8 @@ from autodiff_hook.ir.substituting import resolve
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, Number, Reference, Site, Tuple
-from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, STRUCTURAL, OwnPlan, Plan, Program
 from autodiff_hook.transform.specialise.lattice import content_of, number_types
+from autodiff_hook.transform.specialise.program import APPEND, DROP, LOAD, STORE, STRUCTURAL, OwnPlan, Plan, Program
 
 TypeOf = Callable[[Operand], Abstract]
 _FLOAT = frozenset({float})

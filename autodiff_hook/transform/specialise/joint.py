@@ -21,10 +21,10 @@ from autodiff_hook.ir.liveness import live_from
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, PARTS, STORE, TAKE, OwnPlan, Program
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
 from autodiff_hook.transform.specialise.joint_primal import NONE, Split
 from autodiff_hook.transform.specialise.prepare import Shape
+from autodiff_hook.transform.specialise.program import APPEND, COPY, DROP, ITEMS, PARTS, STORE, TAKE, OwnPlan, Program
 
 Mode = frozenset[Loop]
 """The loops around a block whose last, partial iteration this is."""

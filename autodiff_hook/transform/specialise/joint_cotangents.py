@@ -19,13 +19,13 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.activity import part_taken
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, RulePlan
 from autodiff_hook.transform.specialise.joint_buffers import is_zero
 from autodiff_hook.transform.specialise.joint_items import Items
 from autodiff_hook.transform.specialise.joint_primal import NONE, leaves_of
 from autodiff_hook.transform.specialise.lattice import content_of, is_none
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.named_tuples import holds_named
+from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, RulePlan
 from autodiff_hook.transform.specialise.splice import splice
 from autodiff_hook.transform.specialise.sums import is_sum
 

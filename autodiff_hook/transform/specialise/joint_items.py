@@ -12,12 +12,12 @@ import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Array, List, Number, Reference, Tuple
-from autodiff_hook.transform.specialise.infer import APPEND, COPY, DROP, ITEMS, LOAD, PARTS, READ, STORE, TAKE
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, holds_tuples, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
 from autodiff_hook.transform.specialise.lattice import may_be_complex
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots
 from autodiff_hook.transform.specialise.parts import gives_places, is_basic_key, is_view, rank_of
+from autodiff_hook.transform.specialise.program import APPEND, COPY, DROP, ITEMS, LOAD, PARTS, READ, STORE, TAKE
 
 
 class Items(Buffers):

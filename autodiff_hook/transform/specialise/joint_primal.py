@@ -13,10 +13,10 @@ from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple
-from autodiff_hook.transform.specialise.infer import APPEND, ASSIGN, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import content_of
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots, iterations
 from autodiff_hook.transform.specialise.prepare import Shape
+from autodiff_hook.transform.specialise.program import APPEND, ASSIGN, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.splice import Use, use_of
 from autodiff_hook.transform.specialise.sums import summed_lists
 

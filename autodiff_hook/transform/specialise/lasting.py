@@ -12,9 +12,9 @@ from autodiff_hook.ir.analysis import dominates, dominators
 from autodiff_hook.ir.types import Block, Operand, Statement, Variable
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Dict, List, Site
-from autodiff_hook.transform.specialise.infer import Program
 from autodiff_hook.transform.specialise.invariants import sites_changed
 from autodiff_hook.transform.specialise.prepare import Shape
+from autodiff_hook.transform.specialise.program import Program
 
 _FRESH: Final = ("build_list", "build_map")
 _MANY: Final = 32

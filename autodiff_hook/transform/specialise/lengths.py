@@ -13,9 +13,10 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.specialise import named_tuples, raises_when
 from autodiff_hook.transform.specialise.abstract import Array, Bound, Closure, Known, List, Tuple
-from autodiff_hook.transform.specialise.infer import PURE, TAKE, Given, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lists import item_of_list
 from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.program import PURE, TAKE, Given
 from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 
 

@@ -24,7 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.infer import APPEND, DROP, ITEMS, PARTS, PURE, TAKE, Given, Inference, Program
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
     content_of,
@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.lattice import (
 from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.program import APPEND, DROP, ITEMS, PARTS, PURE, TAKE, Given, Program
 
 _EXAMPLES = 2
 _LENGTH = 64

@@ -46,7 +46,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
-from autodiff_hook.transform.specialise.infer import Alias, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
     inert_class,
@@ -64,6 +64,7 @@ from autodiff_hook.transform.specialise.plans import (
     pure,
     spread,
 )
+from autodiff_hook.transform.specialise.program import Alias
 from autodiff_hook.transform.specialise.results import abstract_of, exact_types, is_fixed, outcome
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.wording import named

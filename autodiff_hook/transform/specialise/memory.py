@@ -19,7 +19,10 @@ from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Vari
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Iterator, List, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import (
+from autodiff_hook.transform.specialise.lattice import number_types, reached, sites_in
+from autodiff_hook.transform.specialise.lists import WHOLE
+from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
+from autodiff_hook.transform.specialise.program import (
     APPEND,
     DROP,
     ITEMS,
@@ -32,9 +35,6 @@ from autodiff_hook.transform.specialise.infer import (
     Program,
     RulePlan,
 )
-from autodiff_hook.transform.specialise.lattice import number_types, reached, sites_in
-from autodiff_hook.transform.specialise.lists import WHOLE
-from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
 from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 
 TypeOf = Callable[[Operand], Abstract]

@@ -10,9 +10,10 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Optional, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.program import STRUCTURAL
 from autodiff_hook.transform.specialise.world import bind_to
 
 _ASKING: Final = ("__getitem__", "__len__", "__contains__")

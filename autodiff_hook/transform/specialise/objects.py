@@ -42,8 +42,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Alias, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import built_class
+from autodiff_hook.transform.specialise.program import Alias
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
 

@@ -25,8 +25,8 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
 )
-from autodiff_hook.transform.specialise.infer import PARTS, Program
 from autodiff_hook.transform.specialise.lattice import content_of, sites_in
+from autodiff_hook.transform.specialise.program import PARTS, Program
 
 TypeOf = Callable[[Operand], Abstract]
 _VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)

@@ -14,9 +14,9 @@ from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Array, Iterator
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import heirs, makes_new, may_hold
+from autodiff_hook.transform.specialise.program import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
 
 
 def settle_owners(ir: IR, program: Program) -> None:

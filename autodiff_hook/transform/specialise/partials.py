@@ -8,7 +8,8 @@ from typing import Any
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Partial
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import Alias, Inference
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.program import Alias
 
 Call = tuple[Operand, list[Operand], dict[str, Operand]]
 """A function, with arguments by position and by name."""

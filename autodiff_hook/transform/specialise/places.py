@@ -11,8 +11,9 @@ from autodiff_hook.runtime.fitting import is_alone
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Outside, Record
 from autodiff_hook.transform.specialise.bodies import Changes
-from autodiff_hook.transform.specialise.infer import STORE, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.program import STORE
 
 _ASSIGNED: Final = "assigned"
 _COPIED: Final = "copied"

@@ -19,8 +19,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, STRUCTURAL, Alias, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import example_of, is_set
+from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias
 from autodiff_hook.transform.specialise.wording import named
 
 

@@ -54,12 +54,13 @@ from autodiff_hook.transform.specialise.assigned import require_apart, require_p
 from autodiff_hook.transform.specialise.assigned import settle as settle_assigned
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, refused_for
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.infer import LOAD, STORE, Alias, Inference, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
 from autodiff_hook.transform.specialise.lattice import differentiable, is_true, join
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
 from autodiff_hook.transform.specialise.places import ask_for_copies, ask_for_default
+from autodiff_hook.transform.specialise.program import LOAD, STORE, Alias, Program, RulePlan
 from autodiff_hook.transform.specialise.promotion import promote
 from autodiff_hook.transform.specialise.replacing import replace
 from autodiff_hook.transform.specialise.views import take_anew

@@ -8,7 +8,7 @@ from __future__ import annotations
 from autodiff_hook.ir.analysis import count_uses, passed_on, predecessors
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Dict
-from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, STORE, Program
+from autodiff_hook.transform.specialise.program import ITEMS, LOAD, STORE, Program
 
 
 def promote(ir: IR, program: Program) -> dict[Operand, Operand]:

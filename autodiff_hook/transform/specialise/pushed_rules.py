@@ -22,11 +22,11 @@ from autodiff_hook.strong import times
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import READ, Program, RulePlan
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
 from autodiff_hook.transform.specialise.lattice import content_of, differentiable, may_be_complex, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.prepare import Shape
+from autodiff_hook.transform.specialise.program import READ, Program, RulePlan
 from autodiff_hook.transform.specialise.splice import Use, called, splice, use_of
 from autodiff_hook.transform.specialise.templates import body_of
 

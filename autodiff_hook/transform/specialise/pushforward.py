@@ -27,7 +27,12 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.activity import part_taken
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import (
+from autodiff_hook.transform.specialise.invariants import item_or_none
+from autodiff_hook.transform.specialise.joint_primal import ZERO
+from autodiff_hook.transform.specialise.lattice import content_of, differentiable
+from autodiff_hook.transform.specialise.lists import Source
+from autodiff_hook.transform.specialise.prepare import Shape
+from autodiff_hook.transform.specialise.program import (
     APPEND,
     COPY,
     DROP,
@@ -43,11 +48,6 @@ from autodiff_hook.transform.specialise.infer import (
     Program,
     RulePlan,
 )
-from autodiff_hook.transform.specialise.invariants import item_or_none
-from autodiff_hook.transform.specialise.joint_primal import ZERO
-from autodiff_hook.transform.specialise.lattice import content_of, differentiable
-from autodiff_hook.transform.specialise.lists import Source
-from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.pushed_rules import Rules
 
 Path = tuple[int, ...]

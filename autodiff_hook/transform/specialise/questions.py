@@ -34,7 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.exceptions import INITIALISERS, built, known_as_built
-from autodiff_hook.transform.specialise.infer import STRUCTURAL, Given, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
@@ -48,6 +48,7 @@ from autodiff_hook.transform.specialise.lattice import (
 from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.objects import super_of, write_plainly
 from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure, spread
+from autodiff_hook.transform.specialise.program import STRUCTURAL, Given
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.wording import named
 

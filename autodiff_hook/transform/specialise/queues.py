@@ -9,9 +9,10 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.equivalents.deques import Deque
 from autodiff_hook.transform.improve.shortcuts import effects
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Dict, Known, Outside, Site
-from autodiff_hook.transform.specialise.infer import ITEMS, LOAD, PARTS, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import item_like
 from autodiff_hook.transform.specialise.places import ask_for_copy
+from autodiff_hook.transform.specialise.program import ITEMS, LOAD, PARTS
 
 _ITEMS, _BEGIN, _CHANGES, _BOUND = (f"_{name}" for name in ("items", "begin", "changes", "bound"))
 

@@ -17,7 +17,10 @@ from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, Known, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import (
+from autodiff_hook.transform.specialise.lattice import number_types, sites_in
+from autodiff_hook.transform.specialise.memory import sharing, show_arrays
+from autodiff_hook.transform.specialise.origins import heirs, makes_new, may_hold
+from autodiff_hook.transform.specialise.program import (
     APPEND,
     ASSIGN,
     DROP,
@@ -30,9 +33,6 @@ from autodiff_hook.transform.specialise.infer import (
     Given,
     Program,
 )
-from autodiff_hook.transform.specialise.lattice import number_types, sites_in
-from autodiff_hook.transform.specialise.memory import sharing, show_arrays
-from autodiff_hook.transform.specialise.origins import heirs, makes_new, may_hold
 from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 from autodiff_hook.transform.specialise.updating import Change, Place, given, name_of, place_of, update
 

@@ -70,7 +70,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
 from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.grids import item_of_grid
-from autodiff_hook.transform.specialise.infer import LOAD, PURE, STRUCTURAL, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
@@ -101,6 +101,7 @@ from autodiff_hook.transform.specialise.plans import (
     require_value,
     spread,
 )
+from autodiff_hook.transform.specialise.program import LOAD, PURE, STRUCTURAL
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
 from autodiff_hook.transform.specialise.results import is_grid, samples

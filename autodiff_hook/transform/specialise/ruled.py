@@ -15,7 +15,7 @@ from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
 from autodiff_hook.transform.specialise import draws, following, raises_when
 from autodiff_hook.transform.specialise.abstract import Abstract, Known
 from autodiff_hook.transform.specialise.bodies import Refused, bind, constant_default
-from autodiff_hook.transform.specialise.infer import Inference, RulePlan
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import (
     differentiable,
     example_of,
@@ -25,6 +25,7 @@ from autodiff_hook.transform.specialise.lattice import (
     number_types,
 )
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
+from autodiff_hook.transform.specialise.program import RulePlan
 from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.wording import named
 

@@ -13,8 +13,9 @@ from autodiff_hook.runtime.saying import Place, Said, asked, logged, printed, sa
 from autodiff_hook.transform.specialise import exceptions, lists
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known, List, Outside, Site
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import ITEMS, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.plans import is_hashable, known_as, pure, require_inert
+from autodiff_hook.transform.specialise.program import ITEMS
 from autodiff_hook.transform.specialise.wording import named
 
 _TOLD: Final[dict[Any, Any]] = {print: printed, warnings.warn: warned}

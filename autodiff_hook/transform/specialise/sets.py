@@ -10,10 +10,11 @@ from autodiff_hook.transform.specialise import lists
 from autodiff_hook.transform.specialise.abstract import BOOL, NOTHING, Abstract, Dict, Fresh, Known, Producer
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.dicts import any_key, enter, standing_for
-from autodiff_hook.transform.specialise.infer import ITEMS, STORE, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import SETS, is_set
 from autodiff_hook.transform.specialise.plans import alias, pure
+from autodiff_hook.transform.specialise.program import ITEMS, STORE
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, item_of
 
 _BY_ONE: Final = ("add", "discard", "remove")

@@ -11,7 +11,7 @@ from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement
 from autodiff_hook.records import record
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.specialise.bodies import Body, Refused
-from autodiff_hook.transform.specialise.infer import RulePlan
+from autodiff_hook.transform.specialise.program import RulePlan
 from autodiff_hook.transform.specialise.pullbacks import is_placeable, pullback_for, results_of
 from autodiff_hook.transform.specialise.templates import Instance, instance_of
 

@@ -21,7 +21,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
-from autodiff_hook.transform.specialise.infer import (
+from autodiff_hook.transform.specialise.lattice import content_of, differentiable, reached, sites_in
+from autodiff_hook.transform.specialise.lists import view_of
+from autodiff_hook.transform.specialise.program import (
     APPEND,
     COPY,
     ITEMS,
@@ -36,8 +38,6 @@ from autodiff_hook.transform.specialise.infer import (
     Program,
     RulePlan,
 )
-from autodiff_hook.transform.specialise.lattice import content_of, differentiable, reached, sites_in
-from autodiff_hook.transform.specialise.lists import view_of
 
 Mask: TypeAlias = "bool | tuple[Mask, ...]"
 """Whether a value depends on what is differentiated; of a tuple or an iterator, whether its items do."""

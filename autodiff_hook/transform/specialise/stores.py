@@ -13,12 +13,13 @@ from autodiff_hook.transform.specialise import assigned, dicts, lists
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, Known, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
-from autodiff_hook.transform.specialise.infer import STORE, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.program import STORE
 from autodiff_hook.transform.specialise.ruled import array_before
 from autodiff_hook.transform.specialise.views import redirect
 

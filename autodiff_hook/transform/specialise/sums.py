@@ -8,8 +8,8 @@ import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import List
-from autodiff_hook.transform.specialise.infer import APPEND, Program, RulePlan
 from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.program import APPEND, Program, RulePlan
 
 _REAL = frozenset({float, int, np.float64})
 

@@ -13,8 +13,8 @@ from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Vari
 from autodiff_hook.records import record
 from autodiff_hook.runtime.updates import updated, updated_rule
 from autodiff_hook.transform.specialise.abstract import Array, Record, Reference, Site
-from autodiff_hook.transform.specialise.infer import APPEND, DROP, LOAD, STORE, Program, RulePlan
 from autodiff_hook.transform.specialise.memory import replaced
+from autodiff_hook.transform.specialise.program import APPEND, DROP, LOAD, STORE, Program, RulePlan
 
 
 class Place(NamedTuple):

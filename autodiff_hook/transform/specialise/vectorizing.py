@@ -11,10 +11,11 @@ from autodiff_hook.semantics.equivalents import iterating, vectorizing
 from autodiff_hook.transform.specialise import partials
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, same_dtype
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.infer import PURE, Given, Inference
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import items_of, known_as, spread
+from autodiff_hook.transform.specialise.program import PURE, Given
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, checked
 
 _DOUBLE: Final = np.dtype(float)

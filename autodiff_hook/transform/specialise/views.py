@@ -16,12 +16,13 @@ from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Tuple
-from autodiff_hook.transform.specialise.infer import PURE, STORE, Given, Inference, Plan, Program, RulePlan
+from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
+from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan, Program, RulePlan
 from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 from autodiff_hook.transform.specialise.writing import store_before
 
