@@ -6,7 +6,7 @@ import builtins
 from collections import deque
 from collections.abc import Container
 from dataclasses import replace
-from types import CellType, CodeType, MappingProxyType, MethodType
+from types import CellType, CodeType, MappingProxyType, MethodDescriptorType, MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
 from autodiff_hook.runtime.fitting import apart
 from autodiff_hook.runtime.guards import identity
-from autodiff_hook.runtime.lookup import behind, dictionary_of
+from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.transform.specialise.abstract import (
@@ -341,6 +341,10 @@ class Prologue(CodeGuards):
         """Guard that ``owner.name`` is what its class has."""
         self._known_on_entry(owner)
         if self.is_new("method", identity(owner), name):
+            if type(find_in_type(type(example), name)) is MethodDescriptorType:
+                # Each look makes another bound method, and that of the class is guarded.
+                self.has(owner, example, name)
+                return
             bound = getattr(example, name)
             here = self.emit("getattr", owner, data=name)
             if hasattr(bound, "__func__"):

@@ -65,6 +65,24 @@ def printed(
     return Said(None, (text.getvalue(), flush), stream)
 
 
+def written(place: Place, stream: Any, text: str) -> Said:
+    """``stream.write(text)``."""
+    _require_open(stream)
+    return Said(None, (text, False), stream)
+
+
+def flushed(place: Place, stream: Any) -> Said:
+    """``stream.flush()``."""
+    _require_open(stream)
+    return Said(None, ("", True), stream)
+
+
+def _require_open(stream: Any) -> None:
+    _require_plain(stream, "write", "flush")
+    if stream.closed or not stream.writable():
+        raise Given("a stream that cannot be written to")
+
+
 def warned(place: Place, message: str, category: type[Warning] | None = None, stacklevel: int = 1) -> Said:
     """``warnings.warn(message)``, for the line where the program gives the warning."""
     category, module = category or UserWarning, place.globals.get("__name__") or "<unknown>"
@@ -137,4 +155,4 @@ def _require_plain(owner: Any, *names: str) -> None:
             raise Given(f"{name} of a {type(owner).__qualname__}")
 
 
-effects(printed, warned, logged, silent, say)
+effects(printed, written, flushed, warned, logged, silent, say)

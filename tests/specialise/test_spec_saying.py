@@ -92,6 +92,17 @@ def solves(x):
     for _ in range(8):
         solver.step(x)
     return solver.x * x
+def writes(x):
+    s, length = 0.0, 0
+    for i in range(5):
+        s = s + math.sin(x * i)
+        length = length + sys.stdout.write(f"\\rstep {i}: {s:.3f}")
+        print("printed", end=" ")
+        sys.stderr.write("%g " % s)
+        sys.stdout.flush()
+    write = sys.stdout.write
+    write("done" + chr(10))
+    return s * s * length
 def prints_in_a_branch(x):
     if x > 1.0:
         print("above", x)
@@ -230,6 +241,18 @@ def test_warnings_that_are_errors(name):
         with heard():
             ad.gradient(getattr(own, name), 1.3)
             getattr(plain, name)(1.3)
+
+
+def test_a_closed_stream():
+    module, stream = made(), io.StringIO()
+    with heard():
+        ad.gradient(module.writes, 1.3)
+    stream.close()
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(io.StringIO()) as others:
+        for f in (module.writes, made().writes):
+            with pytest.raises(ValueError, match="closed"):
+                ad.gradient(f, 1.3)
+    assert others.getvalue() == ""
 
 
 def test_streams_of_classes_of_their_own():

@@ -11,7 +11,14 @@ import operator
 import threading
 from abc import ABCMeta
 from enum import Enum
-from types import FunctionType, MappingProxyType, MemberDescriptorType, ModuleType, SimpleNamespace
+from types import (
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    SimpleNamespace,
+)
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
@@ -60,7 +67,7 @@ _PLAIN: Final = [
 
 _ARGS: Final = BaseException.__dict__["args"]
 """What exceptions are made with, which nothing else assigns."""
-METHODS: Final = (FunctionType, functools._lru_cache_wrapper)
+METHODS: Final = (FunctionType, MethodDescriptorType, functools._lru_cache_wrapper)
 """The classes of functions that are bound to an object."""
 
 

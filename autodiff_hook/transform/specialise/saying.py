@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import warnings
 from collections.abc import Collection
+from types import BuiltinMethodType
 from typing import Any, Final
 
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.saying import Place, Said, asked, logged, printed, say, silent, warned
+from autodiff_hook.runtime.saying import Place, Said, asked, flushed, logged, printed, say, silent, warned, written
 from autodiff_hook.transform.specialise import exceptions, lists
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known, List, Outside, Site
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import inert_class
 from autodiff_hook.transform.specialise.plans import is_hashable, known_as, pure, require_inert
 from autodiff_hook.transform.specialise.program import ITEMS
 from autodiff_hook.transform.specialise.wording import named
 
 _TOLD: Final[dict[Any, Any]] = {print: printed, warnings.warn: warned}
+_STREAMS: Final[dict[Any, Any]] = {
+    **{cls.write: written for cls in (io.TextIOWrapper, io.StringIO)},
+    **dict.fromkeys((io.TextIOWrapper.flush, io.StringIO.flush), flushed),
+}
 _LEVELS: Final[dict[Any, int]] = {
     getattr(logging.Logger, logging.getLevelName(level).lower()): level for level in (10, 20, 30, 40, 50)
 }
 _OURS: Final[dict[Any, Abstract]] = {
-    **dict.fromkeys((printed, warned, logged), Instance(Said, example=Said(None, ()))),
+    **dict.fromkeys((printed, written, flushed, warned, logged), Instance(Said, example=Said(None, ()))),
     asked: BOOL,
     silent: Known(None),
 }
@@ -39,6 +46,9 @@ def said(
     if function in _OURS:
         require_inert(*(inf.type_of(x) for x in _shown(inf, function, args, kwargs)))
         return pure(inf, s, _OURS[function])
+    if type(function) is BuiltinMethodType and isinstance(function.__self__, io.TextIOBase):
+        function, args = getattr(type(function.__self__), function.__name__), [Constant(function.__self__), *args]
+    told: Any
     if function is logging.Logger.isEnabledFor and not kwargs:
         return _instead(inf, s, asked, args)
     if function is logging.Logger.log and len(args) > 2:
@@ -47,6 +57,10 @@ def said(
         told, given = logged, [Constant(_LEVELS[function]), *args]
     elif function in _TOLD:
         told, given = _TOLD[function], args
+    elif function in _STREAMS and not kwargs:
+        told, given = _STREAMS[function], args
+        if len(args) != 1 + (told is written) or any(inert_class(inf.type_of(x)) is not str for x in args[1:]):
+            raise Refused(f"a call of {named(function)}, of what is no text")
     else:
         return None
     if not inf.outer.allowed and told is logged:
@@ -59,7 +73,7 @@ def said(
         inf.queue = Variable("said")
         inf.types[inf.queue] = List(Site(), example=[])
     lists.extend(inf, s, inf.queue, [text])
-    return known_as(inf, s, None)
+    return _instead(inf, s, len, args[1:]) if told is written else known_as(inf, s, None)
 
 
 def _instead(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
@@ -69,7 +83,10 @@ def _instead(inf: Inference, s: Statement, function: Any, args: list[Operand]) -
 
 def _shown(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> list[Operand]:
     """What is asked for its text, unlike streams and loggers, of which nothing can be seen before the end."""
-    tools: dict[Any, list[Any]] = {printed: [kwargs.get("file")], logged: args[2:3]}
+    tools: dict[Any, list[Any]] = {
+        **{printed: [kwargs.get("file")], logged: args[2:3]},
+        **dict.fromkeys((written, flushed), args[:2]),
+    }
     return [
         x
         for x in (*args, *kwargs.values())
