@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Container, Iterable
 from contextlib import contextmanager
 from functools import partial
+from operator import attrgetter
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, Literal, TypeVar
 
@@ -250,7 +251,7 @@ class Understood:
         try:
             yield
         except Refused as reason:
-            self.inference.locate(reason)
+            self.inference.traps.locate(reason)
             raise
 
     def made(self, builder: Builder, primal: Iterable[Statement], polished: bool) -> Made:
@@ -276,7 +277,7 @@ class Understood:
         self.clock("simplify")
         # Code with slices among its constants, as emitted code has, cannot be hashed.
         codes = tuple({id(code): code for code in self._all("codes")}.values())
-        told = inference.quiet, inference.strict, codes, tuple(dict.fromkeys(self._all("refusals")))
+        told = inference.quiet, inference.strict, codes, tuple(dict.fromkeys(self._all("traps.reasons")))
         return Made(
             ir,
             self.times,
@@ -293,7 +294,7 @@ class Understood:
         """What is known of this program, and of those of its callees."""
         callees = self.inference.callees
         inferences = [self.inference, *(callees.inferences if callees is not None else ())]
-        return tuple(x for each in inferences for x in getattr(each, what))
+        return tuple(x for each in inferences for x in attrgetter(what)(each))
 
 
 def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:

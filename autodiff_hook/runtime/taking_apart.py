@@ -94,7 +94,7 @@ class Parts:
             return Form("bound", (kind.function,), (self.form(kind.receiver),))
         if isinstance(kind, Known) and type(kind.value) not in (int, float):
             if isinstance(operand, Variable):
-                self.inf.fixed.append((operand, kind))
+                self.inf.assumptions.fixed.append((operand, kind))
             return Form("constant", (kind.value,))
         if self.asks:
             ask_for_references(self.inf, kind)

@@ -59,7 +59,7 @@ def _within(inf: Inference, s: Statement, function: Operand) -> Within:
 def _put(inf: Inference, s: Statement, inner: Within, made: tuple[CodeType, list[Operand]]) -> None:
     """Put a program in the place of a call."""
     assert inf.block is not None
-    inf.fixed += inner.fixed
+    inf.assumptions.fixed += inner.fixed
     inf.inline(s, made[0], inf.globals_of[inf.block], Parameters([*made[1]]), [])
 
 

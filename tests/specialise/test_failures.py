@@ -13,7 +13,7 @@ from autodiff_hook import failures
 from autodiff_hook.algebras import typed
 from autodiff_hook.runtime import attempts, finishing, programs, pulled
 from autodiff_hook.transform.improve import simplify
-from autodiff_hook.transform.specialise import program
+from autodiff_hook.transform.specialise.program import Program
 
 pytestmark = [
     pytest.mark.injects_failures,
@@ -23,7 +23,7 @@ pytestmark = [
 STAGES = [
     (programs, "arguments"),
     (programs, "Prologue"),
-    (program.Program, "type_of"),
+    (Program, "type_of"),
     (programs, "prepare"),
     (programs, "needed"),
     (programs, "joint_pass"),

@@ -45,7 +45,7 @@ class Model:
 
 
 def behind(x):
-    sys.stdout.flush()
+    LOCK.locked()
     s = 0.0
     for i in range(60):
         s = s * 0.9 + math.sin(x * i) * x
@@ -57,7 +57,7 @@ def between(x):
     for i in range(60):
         s = s * 0.9 + math.sin(x * i) * x
         t *= 1.0 + 0.01 * s
-    sys.stdout.flush()
+    LOCK.locked()
     for i in range(60):
         s = s * 0.9 + math.cos(x * i) * t
     return s
@@ -65,7 +65,7 @@ def between(x):
 
 def filled(x):
     values, table = [], {}
-    sys.stdout.flush()
+    LOCK.locked()
     for i in range(60):
         values.append(math.sin(x * i) * x)
         table["last"] = values[-1]
@@ -73,7 +73,7 @@ def filled(x):
 
 
 def returning(x):
-    sys.stdout.flush()
+    LOCK.locked()
     s = x
     for i in range(60):
         s = s * 0.99 + math.sin(x * i)
@@ -96,7 +96,7 @@ def in_a_loop(x):
 
 def captured(x):
     scale, offset = x * 2.0, 0.0
-    sys.stdout.flush()
+    LOCK.locked()
 
     def shifted(v):
         return v * scale + offset
@@ -108,7 +108,7 @@ def captured(x):
 
 
 def with_weights(x):
-    sys.stdout.flush()
+    LOCK.locked()
     s = 0.0
     for _ in range(30):
         for w in WEIGHTS:
@@ -201,7 +201,7 @@ def test_a_part_that_is_not_given_is_not_taken_for_something_else():
 
 def test_an_error_names_its_line():
     def f(x):
-        sys.stdout.flush()
+        LOCK.locked()
         s = 0.0
         for i in range(60):
             s += math.sin(x * i) / (x - 0.5)

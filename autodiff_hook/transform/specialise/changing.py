@@ -259,7 +259,7 @@ def _object_copied(inf: Inference, s: Statement, owner: Operand, function: Any) 
     if not is_copied_plainly(inf, cls, f"__{function.__name__}__"):
         raise Refused("a copy of an object of which is said how it is copied")
     inf.assume(owner)
-    inf.copied[s] = owner, names
+    inf.assumptions.copied[s] = owner, names
     following = list[Statement]()
     for name in names:
         value = Statement("getattr", [owner], Variable(name), name, s.position)

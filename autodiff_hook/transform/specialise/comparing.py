@@ -92,7 +92,7 @@ def _decided_before_objects(inf: Inference, s: Statement) -> bool:
         return False
     s.operands = [inf.before(s, "build_tuple", spread(inf, x)[:count]) for x in s.operands]
     test = Statement("compare", list(s.operands), Variable(), "!=", s.position)
-    inf.ensure(inf.block, [test], "which of two objects comes first", s.position)
+    inf.traps.ensure(inf.block, [test], "which of two objects comes first", s.position)
     return True
 
 

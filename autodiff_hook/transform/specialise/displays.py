@@ -159,4 +159,4 @@ def _require_length(inf: Inference, s: Statement, count: int, fits: str) -> None
     length, holds = Statement("call", [Constant(len), s.operands[0]], Variable(), ()), Variable()
     inf.types[length.made] = Number(INT.types, example=count)
     test = Statement("compare", [length.made, Constant(count)], holds, fits)
-    inf.ensure(inf.block, [length, test], f"it is not unpacked to {count} items", s.position)
+    inf.traps.ensure(inf.block, [length, test], f"it is not unpacked to {count} items", s.position)

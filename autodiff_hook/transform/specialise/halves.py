@@ -78,7 +78,7 @@ def _made(inf: Inference, operand: Operand) -> Statement:
     kind = inf.type_of(operand)
     if not isinstance(kind, Producer) or kind.made not in inf.suspended:
         raise Refused("a context manager that is not known")
-    inf.assumed.append((operand, kind))
+    inf.assumptions.called.append((operand, kind))
     return kind.made
 
 

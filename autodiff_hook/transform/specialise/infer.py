@@ -8,7 +8,6 @@ given up at any point and run again.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from inspect import CO_GENERATOR
 from types import CodeType, FunctionType
@@ -23,44 +22,37 @@ from autodiff_hook.ir.types import (
     Constant,
     Edge,
     Operand,
-    Position,
     Statement,
     Terminator,
     Variable,
 )
-from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.fitting import given_ids
 from autodiff_hook.transform.specialise import keywords, producers, raising
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
-    BOOL,
     NOTHING,
     Abstract,
-    Array,
-    Bound,
     Closure,
     Dict,
     Fresh,
     Instance,
     Iterator,
-    Known,
-    Lookup,
-    Number,
     Optional,
     Outside,
-    Partial,
     Producer,
-    Record,
     Reference,
     Tuple,
 )
+from autodiff_hook.transform.specialise.activations import Activations
+from autodiff_hook.transform.specialise.assumptions import Assumptions
 from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
-from autodiff_hook.transform.specialise.lattice import is_none, is_true, join, number_types, sites_in
+from autodiff_hook.transform.specialise.lattice import is_none, is_true, sites_in
 from autodiff_hook.transform.specialise.merging import Merging
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias, Given, Outer, Plan, Program
 from autodiff_hook.transform.specialise.refining import Test, refine
+from autodiff_hook.transform.specialise.traps import Traps
 from autodiff_hook.transform.specialise.worklist import Worklist
 from autodiff_hook.transform.specialise.world import World
 
@@ -68,9 +60,6 @@ STATEMENTS: Final = 2500
 """How many statements a program may have besides those of the function itself."""
 _WRITTEN: Final = 10_000
 """Up to how many these may be."""
-_DEPTH: Final = 40
-_RECURSIONS: Final = 12
-"""How many calls a function may make of itself that are put in their places."""
 _ROUNDS: Final = 40
 
 
@@ -119,12 +108,7 @@ class Inference:
         self.program = Program([], types, changed=changed)
         self.types, self.plans, self.type_of = self.program.types, self.program.plans, self.program.type_of
         self.chains: dict[Block, tuple[Any, ...]] = {}
-        self.recursions = 0
-        self.activations: dict[int, tuple[tuple[Any, Any], ...]] = {}
-        """With which arguments the functions were entered that are around blocks, by the identity of their chain."""
-        self.kept: list[tuple[Any, ...]] = []
-        self.called_at: dict[int, Position | None] = {}
-        """Where the function itself calls what leads to the blocks of a chain, by the identity of that."""
+        self.activations = Activations()
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Operand, Operand] = {}
         self.wanted: dict[Any, None] = {}
@@ -135,8 +119,6 @@ class Inference:
         self.checked: set[Statement] = set()
         """What changes lists or dicts, and looks before whether they are the program's own."""
         self.params: dict[Operand, Abstract] = {}
-        self.copied: dict[Statement, tuple[Operand, list[str]]] = {}
-        """The objects that are copied, and which attributes they have."""
         self.started: set[Operand] = set()
         self.records: dict[Variable, Variable] = {}
         """The dicts that hold those attributes of objects that are assigned again."""
@@ -153,8 +135,7 @@ class Inference:
         self.visited: set[Block] = set()
         self.tests: dict[Variable, Test] = {}
         """What is known of names that only exist where a test came out in one way."""
-        self.trapped: dict[Block, tuple[Reason, list[Statement], Terminator]] = {}
-        """What was not understood of a block, and why; it may be when more types have come there."""
+        self.traps = Traps(self)
         self.aliases: dict[Operand, Operand] = {}
         self.suspended: set[Statement] = set()
         """What makes generators in this program."""
@@ -171,9 +152,7 @@ class Inference:
         self.of_copies = False
         """Whether what the program is given are copies, which have identities of their own."""
         self.stale = False
-        self.assumed: list[tuple[Operand, Any]] = []
-        self.fixed: list[tuple[Operand, Abstract]] = []
-        """What derivatives within the program have been made for."""
+        self.assumptions = Assumptions()
         self.quiet = self.strict = False
         self.returns_none = False
         self.give: Callable[[Operand], None] | None = None
@@ -239,8 +218,9 @@ class Inference:
         for block in self.program.blocks:
             block.handler = None
         for block in [b for b in self.program.blocks if b in self.visited and self._is_empty(b.terminator)]:
-            self._confirm_empty(block)
-        self._confirm()
+            self.traps.confirm_empty(block)
+        self.merging.confirm()
+        self.assumptions.confirm(self.type_of, self.attributes_of)
         producers.confirm(self)
         if any(self.given in s.operands for block in self.visited for s in block.statements):
             self._note_given(body.blocks[0])
@@ -305,7 +285,7 @@ class Inference:
 
     def assume(self, operand: Operand) -> None:
         """Remember what is called, because its body is put in the place of the call."""
-        self.assumed.append((operand, _called(self.type_of(operand))))
+        self.assumptions.call(operand, self.type_of(operand))
 
     def known_call(
         self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
@@ -320,28 +300,10 @@ class Inference:
         return args, kwargs
 
     @property
-    def refusals(self) -> tuple[Reason, ...]:
-        """Why parts of the program are given up."""
-        return tuple(dict.fromkeys(reason for reason, _, _ in self.trapped.values()))
-
-    @property
     def codes(self) -> tuple[CodeType, ...]:
         """The functions that are part of the program."""
         # Code with slices among its constants, as emitted code has, cannot be hashed.
         return tuple({id(chain[-1]): chain[-1] for chain in self.chains.values()}.values())
-
-    def _confirm(self) -> None:
-        self.merging.confirm()
-        for operand, assumed in self.assumed:
-            found = _called(self.type_of(operand))
-            if not (found is assumed or _same_closure(found, assumed)):
-                raise Refused("what is called changes while the program runs")
-        for operand, names in self.copied.values():
-            if names != sorted(self.attributes_of(self.type_of(operand))):
-                raise Refused("an object gets other attributes than those that were copied")
-        for operand, kind in self.fixed:
-            if join(kind, self.type_of(operand)) != kind:
-                raise Refused("what is differentiated within changes its type while the program runs")
 
     def _copy(self, code: Any, globals_: dict[str, Any], generators: bool = False) -> Body:
         body = copied(lifted(code, generators), self.world.load(globals_), handlers=not generators and self._handles())
@@ -379,9 +341,7 @@ class Inference:
     def _visit(self, block: Block) -> None:
         budget.check()
         self.visited.add(block)
-        if block in self.trapped:
-            _, rest, block.terminator = self.trapped.pop(block)
-            block.statements += rest
+        self.traps.take_back(block)
         self.block, self.index = block, 0
         while self.index < len(block.statements):
             statement = block.statements[self.index]
@@ -392,7 +352,7 @@ class Inference:
             except Refused as reason:
                 if isinstance(reason, Changes) and not reason.places <= self.program.changed:
                     raise
-                self._trap(block, reason, statement.position)
+                self.traps.put(block, reason, statement.position)
                 return
             if result is None:
                 return
@@ -407,71 +367,8 @@ class Inference:
         """The file that the code of a block is from."""
         return str(self.chains[block][-1].co_filename)
 
-    def _around(self, block: Block, position: Position | None) -> Position | None:
-        """The place in the function itself that leads to a place in a block."""
-        return self.called_at.get(id(self.chains[block]), position)
-
-    def locate(self, reason: Refused) -> None:
-        """Find the file of the statement for which a program is refused."""
-        if reason.statement is None:
-            return
-        homes = [block for block in self.chains if reason.statement in block.statements]
-        if homes and reason.around is None:
-            reason.around = self._around(homes[0], reason.statement.position)
-        files = {self.filename_of(block) for block in homes or self.chains}
-        if len(files) == 1:
-            reason.at(files.pop(), reason.statement.position)
-
-    def _trap(self, block: Block, reason: Refused, position: Position | None) -> None:
-        """What is not understood is given up where the program comes to it; then the function is carried."""
-        end = self._giving_up(block, reason, position)
-        self.trapped[block] = reason.reason, block.statements[self.index :], block.terminator
-        del block.statements[self.index :]
-        block.terminator = end
-
     def _is_empty(self, terminator: Terminator) -> bool:
         return terminator.kind == "next" and self._item(terminator) == NOTHING
-
-    def _confirm_empty(self, block: Block) -> None:
-        """The program gives up where an item comes out of what is taken to be empty."""
-        refused = Refused("an item of a list that nothing is appended to so far")
-        trap = Block([Variable()], [], self._giving_up(block, refused, block.terminator.position))
-        self.types[trap.params[0]] = NOTHING
-        block.terminator.edges[0].target, block.terminator.edges[0].args = trap, []
-        self.add(block, trap)
-        self.visited.add(trap)
-
-    def _giving_up(self, block: Block, refused: Refused, position: Position | None) -> Terminator:
-        """The end of a block that is not understood from there on; the refusal knows where that is."""
-        refused.at(self.filename_of(block), position)
-        refused.around = refused.around or self._around(block, position)
-        chain = tuple(map(weakref.ref, self.chains[block]))
-        return Terminator("raise", [Constant(type("Given", (Given,), {"reason": refused.reason, "chain": chain}))])
-
-    def require(self, block: Block, operand: Variable, position: Position | None) -> None:
-        """Give up before the next statement if ``operand`` is absent; the rest of the block has a new name for it."""
-        kind = self.type_of(operand)
-        assert isinstance(kind, Optional)
-        name = Variable(operand.name)
-        self.tests[name] = Test("is", operand, False)
-        test = Statement("is_not", [operand, Constant(kind.absent)], Variable())
-        self.ensure(block, [test], f"{operand.name or 'a value'} is {kind.absent}", position, (operand, name))
-
-    def ensure(
-        self,
-        block: Block,
-        tests: list[Statement],
-        reason: str,
-        position: Position | None,
-        renamed: tuple[Variable, Variable] | None = None,
-    ) -> None:
-        """Give up before the next statement unless the last of ``tests`` holds."""
-        holds = tests[-1].result
-        assert holds is not None
-        self.types[holds], trap = BOOL, Block([], [])
-        self.plans |= dict.fromkeys(tests, PURE)
-        trap.terminator = self._giving_up(block, Refused(reason), position)
-        self.fork(block, tests, trap, True, renamed)
 
     def fork(
         self,
@@ -500,7 +397,7 @@ class Inference:
             self._weave(block, produced)
             terminator = block.terminator
         elif not (produced is None or isinstance(produced, Iterator)):
-            self._trap(block, Refused("an iteration by code"), terminator.position)
+            self.traps.put(block, Refused("an iteration by code"), terminator.position)
             return
         edges = terminator.edges
         if terminator.kind == "branch":
@@ -517,7 +414,7 @@ class Inference:
             self._is_refused(block, terminator, raising.leave, self, block)
             return
         elif terminator.kind not in ("jump", "next", "return"):
-            self._trap(block, Refused(f"{terminator.kind} is not specialised"), terminator.position)
+            self.traps.put(block, Refused(f"{terminator.kind} is not specialised"), terminator.position)
             return
         received = RECEIVED.get(terminator.kind, ())
         # Of those in one place the last is visited first: the body of a loop before what follows it.
@@ -532,13 +429,13 @@ class Inference:
         except Refused as reason:
             if isinstance(reason, Changes) and not reason.places <= self.program.changed:
                 raise
-            self._trap(block, reason, terminator.position)
+            self.traps.put(block, reason, terminator.position)
             return True
         return False
 
     def _weave(self, block: Block, produced: Producer) -> None:
         operand, self.index = block.terminator.operands[0], len(block.statements)
-        self.assumed.append((operand, produced))
+        self.assumptions.called.append((operand, produced))
         self._is_refused(block, block.terminator, producers.weave, self, block, produced)
 
     def _returns_none(self, block: Block, terminator: Terminator) -> bool:
@@ -550,10 +447,10 @@ class Inference:
             return self._is_refused(block, terminator, self.give, value)
         self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
         if is_none(kind):
-            self._trap(block, Refused("the function returns None"), terminator.position)
+            self.traps.put(block, Refused("the function returns None"), terminator.position)
             return True
         if isinstance(kind, Optional) and isinstance(value, Variable):
-            self.require(block, value, terminator.position)
+            self.traps.require(block, value, terminator.position)
             return True
         return False
 
@@ -577,10 +474,8 @@ class Inference:
         """Put the body of a function in the place of the call that is being interpreted."""
         block = self.block
         assert block is not None
-        chain = self.chains[block]
-        around = self._around(block, statement.position)
-        chain = self._entered(chain, code, call)
-        self.called_at[id(chain)] = around
+        kinds = tuple([self._kind_of(x) for x in call.values])
+        chain = self.activations.enter(self.chains[block], code, kinds, statement.position)
         if code.co_flags & CO_GENERATOR:
             producers.begin(self, statement, producers.Suspended(code, globals_, call, cells, chain))
             return
@@ -608,19 +503,6 @@ class Inference:
         self.add(block, rest)
         self.pending.place_after(rest, block)
         self._leave(block)
-
-    def _entered(self, chain: tuple[Any, ...], code: Any, call: Parameters) -> tuple[Any, ...]:
-        """The functions around a body; what calls itself has to do so with arguments that are known to be others."""
-        around = self.activations.get(id(chain), ())
-        kinds = tuple([self._kind_of(x) for x in call.values])
-        again = [before for other, before in around if code is other]
-        self.recursions += bool(again)
-        if len(chain) > _DEPTH or kinds in again or self.recursions > _RECURSIONS:
-            raise Refused(f"{code.co_qualname} is recursive")
-        entered = (*chain, code)
-        self.activations[id(entered)] = (*around, (code, kinds))
-        self.kept.append(entered)
-        return entered
 
     def _kind_of(self, value: Operand | list[Operand] | dict[str, Operand]) -> Any:
         if isinstance(value, dict):
@@ -653,23 +535,3 @@ def _gives_up(terminator: Terminator) -> bool:
     """Whether the program is given up here, of which no clause knows."""
     raised = terminator.operands[0] if terminator.kind == "raise" and terminator.operands else None
     return isinstance(raised, Constant) and isinstance(raised.value, type) and issubclass(raised.value, Given)
-
-
-def _called(found: Abstract) -> Any:
-    """What of a value decides about a call: the object itself, or the class of the receiver, whose fields are read."""
-    types = number_types(found)
-    if isinstance(found, Known):
-        return found.value if types is None else Number(types)
-    if isinstance(found, Dict) and found.site.cls is not None:
-        return found.site.cls
-    return found.cls if isinstance(found, (Fresh, Outside, Record, Tuple)) else found
-
-
-def _same_closure(a: Any, b: Any) -> bool:
-    if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
-        return True
-    if isinstance(a, (Lookup, Partial, Producer)) and isinstance(b, (Lookup, Partial, Producer)):
-        return a == b
-    if isinstance(a, Bound) and isinstance(b, Bound):
-        return a.function is b.function and a.receiver is b.receiver
-    return isinstance(a, Closure) and isinstance(b, Closure) and a.code is b.code and a.cells == b.cells

@@ -69,7 +69,7 @@ def require_value(inf: Inference, s: Statement, operands: list[Operand]) -> bool
         if isinstance(operand, Variable) and isinstance(inf.type_of(operand), Optional):
             if operand not in s.operands or inf.one_way or inf.block is None:
                 raise Refused("something that may be None is used")
-            inf.require(inf.block, operand, s.position)
+            inf.traps.require(inf.block, operand, s.position)
             return True
     return False
 

@@ -81,8 +81,8 @@ class Shape:
 def prepare(inference: Inference) -> Shape:
     """Bring the program of ``inference`` into shape."""
     program = inference.program
-    if inference.refusals and not any(b.terminator.kind == "return" for b in program.blocks):
-        raise refused_for(inference.refusals)
+    if inference.traps.reasons and not any(b.terminator.kind == "return" for b in program.blocks):
+        raise refused_for(inference.traps.reasons)
     _require_orders(inference)
     _read_slots(program)
     _apply_aliases(program)
