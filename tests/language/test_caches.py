@@ -240,7 +240,7 @@ def of_a_helper_that_asks(x):
     global LEVEL
     level_of_class.cache_clear()
     global_level.cache_clear()
-    sys.stdout.flush()
+    sys.getswitchinterval()
     LEVEL, Settings.level = x, x * x
     return scaled_by_level(x)
 

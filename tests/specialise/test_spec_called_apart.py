@@ -27,7 +27,7 @@ LIMITS = {"low": 0.1, "high": [2.0, 3.0]}
 
 def odd():
     """Keeps its caller from being typed."""
-    sys.stdout.flush()
+    sys.getswitchinterval()
 
 
 class Spring:
