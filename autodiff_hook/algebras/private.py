@@ -42,6 +42,8 @@ class Private:
         self.alg, self.made, self.count = alg, dict[int, Any](), 0
         self.kept: list[Any] = []
         """What was copied."""
+        self.passed: list[Any] = []
+        """What is no copy, and may hold arrays."""
 
     def taken(self, value: Any, token: Token) -> tuple[Any, Any]:
         """A copy of a value, and the tokens in it in its form; what is met again has them where it was met first."""
@@ -50,6 +52,7 @@ class Private:
             raise Unfit
         cls, form = type(value), kind_of(type(value))
         if cls is np.ndarray and value.dtype.kind in "fciu":
+            self.passed.append(value)
             return value, self._sure(self.alg.read(value, token))
         if form == "number" and not is_exact(cls):
             return value, self._sure(token)
@@ -58,6 +61,8 @@ class Private:
         if form == "inert" or constant_kind(value):
             if cls is FunctionType and reaches(self.alg, value):
                 raise Unfit
+            if cls is not str:
+                self.passed.append(value)
             return value, None
         if cls is tuple:
             parts = [self.taken(x, None if token is None else token[i]) for i, x in enumerate(value)]
@@ -108,10 +113,23 @@ class Private:
         held = known(self.alg, value)
         if held is not None and any(type(key) is Key and token is not None for key, token in held.items()):
             raise Unfit
+        trees = self._tokens_of_numbers(value, held)
+        if trees is not None:
+            copied.update(value)
+            self.count += len(value)
+            return trees if some(trees.values()) else None
         trees = {}
         for key, item in list(value.items()):
             copied[key], trees[key] = self._part(item, load(self.alg, value, key, item))
         return trees if some(trees.values()) else None
+
+    def _tokens_of_numbers(self, value: dict[Any, Any], held: Any) -> dict[Any, Token] | None:
+        """The tokens in a dict that has nothing but numbers; None if it has more, or one that is not known."""
+        if self.alg.losses or not _PLAIN.issuperset(map(type, value.values())):
+            return None
+        tokens = {key: held.get(key) for key in value} if held else {}
+        unknown = any([token is not None and self.alg.is_unknown(token) for token in tokens.values()])
+        return None if unknown else tokens
 
     def _part(self, item: Any, token: Token) -> tuple[Any, Any]:
         """A copy of a part and its tokens; of one that is unfit nothing is known, as programs read some parts only."""

@@ -18,7 +18,7 @@ from autodiff_hook.algebras.lifetimes import MANY, enter_weakly
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
-from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, dictionary_of, find_in_type
+from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, is_open
 from autodiff_hook.runtime.reachable import methods_of, names_in, namespaces_of, reachable
 from autodiff_hook.runtime.slots import Attribute
 
@@ -108,7 +108,7 @@ class _Search:
             return True
         if cls is FunctionType and self._reads(item):
             return True
-        if form == "object" and cls.__flags__ & HEAP_TYPE and self._has_defaults(cls):
+        if form == "object" and is_open(cls) and self._has_defaults(cls):
             return True
         if id(item) in alg.shadows:
             return holds(alg, item)

@@ -81,12 +81,13 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
         return carries or private.is_met_in([*outside, *_defaults_of(function, halves)])
 
     found = _ran(tape, split, function, values, "apart", live)
-    if found is None or not _arrays_in(found[0]).isdisjoint(_arrays_in(values)):
+    if found is None:
         return None
-    for value in (*values, *outside):
-        for item in reachable(value, True, names=False):
-            if kind_of(type(item)) == "array":
-                tape.buffered.hold(item)
+    given = _arrays_in(private.passed)
+    if given and not _memories(_arrays_in(found[0])).isdisjoint(_memories(given)):
+        return None
+    for array in (*given, *_arrays_in(outside)):
+        tape.buffered.hold(array)
     return _recorded(tape, function, values, tuple(trees), *found)
 
 
@@ -170,9 +171,14 @@ def _read(function: FunctionType, holder: Any, name: Any) -> Any:
         return None
 
 
-def _arrays_in(value: Any) -> set[int]:
-    """The memories of the arrays in a value."""
-    return {id(root_of(x)) for x in reachable(value, True, names=False) if isinstance(x, np.ndarray)}
+def _arrays_in(value: Any) -> list[Any]:
+    if type(value) is list and not value:
+        return []
+    return [x for x in reachable(value, True, names=False) if isinstance(x, np.ndarray)]
+
+
+def _memories(arrays: list[Any]) -> set[int]:
+    return {id(root_of(x)) for x in arrays}
 
 
 class TypedPullback:

@@ -10,7 +10,8 @@ from typing import Any, Final, TypeGuard, cast
 
 MISSING: Final = object()
 HEAP_TYPE: Final = 1 << 9
-"""The flag of classes that can be changed."""
+"""The flag of classes that are made while a program runs, most of which can be changed."""
+_IMMUTABLE_TYPE: Final = 1 << 8
 
 
 def find_in_type(cls: type, name: str) -> Any:
@@ -48,6 +49,11 @@ _STANDING: Final = standing_for(cast("FunctionType", standing_for), cast).__code
 def is_plainly(found: Any, cls: type, method: str = "__get__") -> TypeGuard[Any]:
     """Whether a descriptor is of a class such as ``property``, or of a derived one that leaves a method as it is."""
     return isinstance(found, cls) and find_in_type(type(found), method) is find_in_type(cls, method)
+
+
+def is_open(cls: type) -> bool:
+    """Whether a class may have attributes that a program has put there."""
+    return cls.__flags__ & (HEAP_TYPE | _IMMUTABLE_TYPE) == HEAP_TYPE
 
 
 def has_in_type(cls: type, name: str) -> bool:

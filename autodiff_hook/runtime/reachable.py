@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import HEAP_TYPE, dictionary_of, wrapped_by
+from autodiff_hook.runtime.lookup import dictionary_of, is_open, wrapped_by
 
 _WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pandas"}
 """Packages whose globals hold nothing that a program has made."""
@@ -52,7 +52,7 @@ def reachable(
                     new = [base for base in item.__mro__ if id(base) not in bases]
                     bases.update(map(id, new))
                     waiting.extend(captured_by([method for base in new for method in _methods_in(base)]))
-                    if item.__flags__ & HEAP_TYPE:
+                    if is_open(item):
                         named.classes += item.__mro__
                         yield item
                 continue
@@ -87,7 +87,7 @@ class _Named:
             if operators_from_now or cls.__name__ in new or not left.keys().isdisjoint(new):
                 found += self._taken(cls, left)
         for cls in classes:
-            if id(cls) not in self._left and cls.__flags__ & HEAP_TYPE and not is_without_programs(cls.__module__):
+            if id(cls) not in self._left and is_open(cls) and not is_without_programs(cls.__module__):
                 self._left[id(cls)] = cls, left = cls, dict(vars(cls))
                 found += self._taken(cls, left)
         return found
@@ -165,7 +165,7 @@ def captured_by(methods: list[FunctionType]) -> list[CellType]:
 
 
 def _methods_in(cls: type) -> list[FunctionType]:
-    if not cls.__flags__ & HEAP_TYPE or is_without_programs(cls.__module__) and "<" not in cls.__qualname__:
+    if not is_open(cls) or is_without_programs(cls.__module__) and "<" not in cls.__qualname__:
         return []
     return [wrapped_by(x) for x in vars(cls).values() if type(x) is FunctionType]
 
