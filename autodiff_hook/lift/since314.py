@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from autodiff_hook.emit.helpers import async_exit_of, exit_of
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.lift import control, values
 from autodiff_hook.lift.abstract import NULL, Machine, Marker, Meaning
@@ -36,6 +37,11 @@ def _call(m: Machine, count: int) -> None:
     if count == 0 and isinstance(marker := m.slot(2), Special):
         _enter(m, _ENTRIES[marker])
         return
+    if count == 1 and isinstance(f := m.slot(3), Constant) and any(f.value is x for x in _BINDING):
+        for _ in range(3):
+            m.drop()
+        m.push_marker(_BOUND_EXIT)
+        return
     control.invoke(m, count)
     if _feeds_loop(m):
         m.push(m.emit("get_iter", m.pop(), data=values.STARTED))
@@ -64,6 +70,9 @@ class Special(Marker):
 
 _SPECIALS: Final = tuple(map(Special, ("__enter__", "__exit__", "__aenter__", "__aexit__")))
 _ENTRIES: Final = {_SPECIALS[0]: "enter", _SPECIALS[2]: "enter_async"}
+_BINDING: Final = (exit_of, async_exit_of)
+"""What emitted code has in the place of the lookup of an exit."""
+_BOUND_EXIT: Final = Special("__exit__")
 
 
 def _load_special(m: Machine, which: int) -> None:
@@ -73,13 +82,16 @@ def _load_special(m: Machine, which: int) -> None:
 
 
 def _enter(m: Machine, op: str) -> None:
-    """The stack holds the pair of the exit, and above it that of the entry, which is called."""
+    """The stack holds the pair of the exit, or the bound exit, and above it the pair of the entry, which is called."""
     manager = m.pop()
-    for _ in range(3):
+    m.drop()
+    bound = m.slot(1) is _BOUND_EXIT
+    for _ in range(1 if bound else 2):
         m.drop()
     pair = m.emit(op, manager)
     m.project(pair, 0)
-    m.push_marker(NULL)
+    if not bound:
+        m.push_marker(NULL)
     m.project(pair, 1)
 
 

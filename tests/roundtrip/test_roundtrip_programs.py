@@ -43,11 +43,12 @@ def outcome(function: Callable[..., Any], *args: Any) -> Any:
 
 
 def same(function: Callable[..., Any], *args: Any) -> Any:
-    """Check that the round trip and, for plain functions, the interpreter agree with the original."""
+    """Check that the round trip, once and twice, and, for plain functions, the interpreter agree with the original."""
     assert isinstance(function, FunctionType)
     expected = outcome(function, *args)
     assert outcome(again(function), *args) == expected
     assert outcome(again(function, release=True), *args) == expected
+    assert outcome(again(again(function)), *args) == expected
     return expected
 
 
