@@ -21,16 +21,22 @@ def operator_of(work: Any) -> Any:
         return derivative_of_f
 
     # Operators of operators are not recursive: each has code of its own.
-    code, name = operator.__code__, work.__name__
-    constants = tuple([x.replace(co_name=name) if isinstance(x, CodeType) else x for x in code.co_consts])
-    operator.__code__ = code.replace(co_consts=constants)
+    inner = _code_within(operator.__code__, "derivative_of_f")
+    own = inner.replace(co_name=work.__name__)
+    constants = tuple([own if x is inner else x for x in operator.__code__.co_consts])
+    operator.__code__ = operator.__code__.replace(co_consts=constants)
     return operator
+
+
+def _code_within(code: CodeType, name: str) -> CodeType:
+    """The code of a function within another one, which may have more: from 3.14 on annotations have code, too."""
+    return next(x for x in code.co_consts if isinstance(x, CodeType) and x.co_name == name)
 
 
 def derivative(inference: Inference, work: Any, argnums: Any, f: Operand) -> Closure:
     """A derivative of a function of a program."""
     operator = operator_of(work)
-    code = next(x for x in operator.__code__.co_consts if isinstance(x, CodeType))
+    code = _code_within(operator.__code__, work.__name__)
     captured = {"work": Constant(work), "argnums": Constant(argnums), "f": f}
     cells = [cell_of(inference, captured[name]) for name in code.co_freevars]
     return Closure(code, operator.__globals__, tuple(cells))

@@ -155,7 +155,7 @@ def test_an_error_within_is_the_plain_one():
         return math.log(x) if n == 0 else go(n - 1, x - 1.0)
 
     for _ in range(2):
-        with pytest.raises(ValueError, match="math domain error"):
+        with pytest.raises(ValueError, match="math domain error|expected a positive input"):
             ad.gradient(lambda x: go(3, x), 2.0)
     assert ad.gradient(lambda x: go(3, x), 5.0)[0] == pytest.approx(0.5)
 
