@@ -49,6 +49,7 @@ from autodiff_hook._testing_trees import (
 from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.registry import Rule, describe, registry
 from autodiff_hook.runtime.mirror import is_like
+from autodiff_hook.runtime.native import wants_to_write
 from autodiff_hook.signatures import Real
 from autodiff_hook.tangent import Tangent
 
@@ -69,11 +70,11 @@ def check_rule(
     """Check the rule that is registered for ``target`` and the types of these arguments.
 
     The rule's value must be the target's own, the pullback linear and repeatable, with one cotangent of the
-    right structure, shape and dtype for each positional argument; none of the inputs may be modified (arrays
-    are passed read-only); and the cotangents must agree with central differences, in a random direction for
-    each number and array in ``args``, up to ``rtol`` times the derivative plus ``atol`` times the value. Forward forms
-    of ``target`` (``frule``) must be the transposes of the pullback, where the arguments are real. Single
-    precision is compared with 1e-4 at best. Choose arguments away from kinks. ``kwargs`` are constants.
+    right structure, shape and dtype for each positional argument; none of the inputs may be modified (arrays are passed
+    read-only, unless ``target`` is compiled by Cython); and the cotangents must agree with central differences, in a
+    random direction for each number and array in ``args``, up to ``rtol`` times the derivative plus ``atol`` times the
+    value. Forward forms of ``target`` (``frule``) must be the transposes of the pullback, where the arguments are real.
+    Single precision is compared with 1e-4 at best. Choose arguments away from kinks. ``kwargs`` are constants.
     ``second_order`` differentiates the pullback as well, transposes it (``jvp``), and differentiates the transpose.
 
     ``target`` may be an attribute of a class, such as ``np.ndarray.T``; generators of random numbers among ``args`` are
@@ -104,8 +105,9 @@ def check_rule(
     rng = np.random.default_rng(0)
     function = _reading(target) if isinstance(target, ATTRIBUTES) else target
     expected = function(*copied(args), **copied(kwargs))
-    inputs = copied(args, writeable=False)
-    value, pullback = rule(*inputs, **copied(kwargs, writeable=False))
+    writeable = wants_to_write(target)
+    inputs = copied(args, writeable=writeable)
+    value, pullback = rule(*inputs, **copied(kwargs, writeable=writeable))
     require(same(value, expected), "{}: the rule returns {!r}, the function {!r}", name, value, expected)
     _check_aliases(name, value, inputs, function, args, kwargs)
 

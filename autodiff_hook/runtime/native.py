@@ -52,6 +52,11 @@ def _places_of_method(method: Any) -> tuple[int, ...] | None:
     return (0,) if package_of(owner) in STANDARD else None
 
 
+def wants_to_write(function: Any) -> bool:
+    """Whether a function may refuse arrays that cannot be written to, though it only reads them: Cython's do."""
+    return type(function).__name__ == "cython_function_or_method"
+
+
 def package_of(owner: Any) -> str:
     """The package that a class or function belongs to."""
     module = getattr(owner, "__module__", None)

@@ -120,7 +120,14 @@ def _is_negation(s: Statement, site: Site) -> bool:
 
 
 def _negates(s: Statement) -> bool:
-    return s.op == "unary" and s.data == "-" or s.op == "binary" and s.data == "*" and -1.0 in map(value_of, s.operands)
+    return (
+        s.op == "unary" and s.data == "-" or s.op == "binary" and s.data == "*" and any(map(_is_minus_one, s.operands))
+    )
+
+
+def _is_minus_one(operand: Operand) -> bool:
+    value = value_of(operand)
+    return type(value) in _PLAIN and value == -1.0
 
 
 def _negated(s: Statement) -> Operand:

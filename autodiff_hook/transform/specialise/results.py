@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.native import wants_to_write
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
@@ -235,7 +236,7 @@ def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> A
             return run(*args)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = run(*map(_own, args), **kwargs)
+            found = run(*map(_copied if wants_to_write(run) else _own, args), **kwargs)
             return _filled(found) if any([run is each for each in _UNINITIALISED]) else found
     except Exception as error:
         raise Refused(f"{named(run)} raised {type(error).__name__}: {error}") from error
@@ -263,6 +264,10 @@ def _own(value: Any) -> Any:
         value = value.view()
         value.flags.writeable = False
     return value
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if type(value) is np.ndarray else value
 
 
 def samples(cls: type) -> tuple[Any, Any]:
