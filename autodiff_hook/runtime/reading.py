@@ -18,8 +18,11 @@ from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import edges_with_received
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.lift.lifting import shared
+from autodiff_hook.records import record
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import READING_METHODS, place_of_out, places_of_native
+from autodiff_hook.runtime.reachable import is_without_programs
+from autodiff_hook.runtime.sharing import ByNamespace
 
 _UNKNOWN: Final = object()
 _READS: Final = frozenset(
@@ -39,22 +42,79 @@ _CALLING: Final = (map, filter, functools.reduce)
 
 def only_reads(function: FunctionType) -> bool:
     """Whether a call of ``function`` with arrays, containers and numbers leaves them as they are."""
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-    return _reads(function.__code__, function.__globals__, cells, frozenset())
+    if function.__closure__ is None and is_without_programs(function.__globals__.get("__name__")):
+        return _answers(function.__code__, function.__globals__).reads
+    return _reads(function.__code__, function.__globals__, _cells_of(function), frozenset(), _Seen())
 
 
-def _reads(code: CodeType, globals_: dict[str, Any], cells: dict[str, Any], callers: frozenset[int]) -> bool:
+def _reads(
+    code: CodeType, globals_: dict[str, Any], cells: dict[str, Any], callers: frozenset[int], seen: _Seen
+) -> bool:
     ir = shared(code)
     if isinstance(ir, Unsupported) or ir.kind != "function" or id(code) in callers:
         return False
-    return _Look(ir, globals_, cells, callers | {id(code)}).reads()
+    return _Look(ir, globals_, cells, callers | {id(code)}, seen).reads()
+
+
+def _cells_of(function: FunctionType) -> dict[str, Any]:
+    return dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+
+
+class _Seen:
+    """What a look has met: globals, attributes, captured variables, and what is registered."""
+
+    def __init__(self) -> None:
+        self.version = registry.version
+        self.found: list[tuple[Any, str, Any]] = []
+
+    def ask(self, owner: Any, name: str) -> Any:
+        """What ``owner`` has by a name, which is remembered."""
+        value = _held(owner, name)
+        self.found.append((owner, name, value))
+        return value
+
+    def hold(self, globals_: dict[str, Any]) -> bool:
+        """Whether all of it is the same now."""
+        if self.version != registry.version:
+            return False
+        for owner, name, value in self.found:
+            if _held(owner, name) is not value:
+                return False
+        return True
+
+
+def _held(owner: Any, name: str) -> Any:
+    if type(owner) is dict:
+        return owner[name] if name in owner else getattr(builtins, name, _UNKNOWN)
+    try:
+        return getattr(owner, name, _UNKNOWN)
+    except ValueError:  # of a variable that has been captured and has no value
+        return _UNKNOWN
+
+
+@record(frozen=True)
+class _Answer:
+    """Whether a function of a library only reads, which keeps nothing alive that a program has made."""
+
+    reads: bool
+    facts: _Seen
+
+
+def _answer(code: CodeType, globals_: dict[str, Any]) -> _Answer:
+    seen = _Seen()
+    return _Answer(_reads(code, globals_, {}, frozenset(), seen), seen)
+
+
+_answers: Final = ByNamespace(_answer)
 
 
 class _Look:
     """One look at the IR of a function: what is known of its variables."""
 
-    def __init__(self, ir: IR, globals_: dict[str, Any], cells: dict[str, Any], callers: frozenset[int]) -> None:
-        self.ir, self.globals, self.cells, self.callers = ir, globals_, cells, callers
+    def __init__(
+        self, ir: IR, globals_: dict[str, Any], cells: dict[str, Any], callers: frozenset[int], seen: _Seen
+    ) -> None:
+        self.ir, self.globals, self.cells, self.callers, self.seen = ir, globals_, cells, callers, seen
         self.statements = [s for block in ir.blocks for s in block.statements]
         self.known: dict[Variable, Any] = {}
         self.methods: dict[Operand, tuple[Operand, str]] = {}
@@ -71,17 +131,13 @@ class _Look:
         if s.result is None:
             return
         if s.op == "global":
-            name = str(s.data)
-            self.known[s.result] = self.globals.get(name, getattr(builtins, name, _UNKNOWN))
+            self.known[s.result] = self.seen.ask(self.globals, str(s.data))
         elif s.op == "getattr":
             owner = self._value(s.operands[0])
             if isinstance(owner, (ModuleType, type)):
-                self.known[s.result] = getattr(owner, s.data, _UNKNOWN)
+                self.known[s.result] = self.seen.ask(owner, s.data)
         elif s.op == "cell_get" and s.data in self.cells:
-            try:
-                self.known[s.result] = self.cells[s.data].cell_contents
-            except ValueError:
-                return
+            self.known[s.result] = self.seen.ask(self.cells[s.data], "cell_contents")
         elif s.op == "load_method":
             self.methods[s.result] = (s.operands[0], s.data)
         elif s.op == "make_function":
@@ -139,12 +195,12 @@ class _Look:
     def _calls_method(self, receiver: Operand, name: str, operands: list[Operand], kwnames: tuple[str, ...]) -> bool:
         owner = self._value(receiver)
         if isinstance(owner, (ModuleType, type)):
-            return self._calls_reader(Constant(getattr(owner, name, _UNKNOWN)), operands, kwnames)
+            return self._calls_reader(Constant(self.seen.ask(owner, name)), operands, kwnames)
         return name in READING_METHODS and not _has_output(kwnames) and len(operands) - len(kwnames) < 2
 
     def _calls_reader(self, called: Operand, operands: list[Operand], kwnames: tuple[str, ...]) -> bool:
         if isinstance(called, Variable) and called in self.nested:
-            return _reads(self.nested[called], self.globals, {}, self.callers)
+            return _reads(self.nested[called], self.globals, {}, self.callers, self.seen)
         value = self._value(called)
         count = len(operands) - len(kwnames)
         if _has_output(kwnames) or count > _most_arguments(value):
@@ -156,10 +212,10 @@ class _Look:
 
     def _is_reader(self, value: Any) -> bool:
         if type(value) is FunctionType and not _is_declared(value):
-            cells = dict(zip(value.__code__.co_freevars, value.__closure__ or ()))
-            return _reads(value.__code__, value.__globals__, cells, self.callers)
+            code = self.seen.ask(value, "__code__")
+            return _reads(code, value.__globals__, _cells_of(value), self.callers, self.seen)
         if isinstance(value, type) and issubclass(value, BaseException):
-            return value.__init__ is BaseException.__init__ or value.__module__ == "builtins"
+            return self.seen.ask(value, "__init__") is BaseException.__init__ or value.__module__ == "builtins"
         return value is not _UNKNOWN and callable(value) and places_of_native(value) == ()
 
 

@@ -746,3 +746,26 @@ def test_what_an_opaque_call_has_changed_is_unknown():
             return xs[1] * 1.0
 
         assert gradient(other, [3.0, 2.0])[0] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["scipy.helping", "helping"])
+def test_a_function_that_only_read_may_come_to_write(name):
+    """Whether one of a library only reads is not looked at again, as long as all that it names is the same."""
+
+    def spoil(a):
+        a[0] = 7.0
+        return a[0]
+
+    space = {"__name__": name, "look": lambda a: a[0]}
+    exec("def helped(a):\n    return look(a)", space)
+    weights, helped = np.array([1.0, 2.0]), space["helped"]
+
+    def f(x):
+        y = x * weights
+        return np.sum(y) + 0.0 * helped(weights)
+
+    for _ in range(2):
+        assert gradient(f, np.ones(2))[0].tolist() == [1.0, 2.0]
+    space["look"] = spoil
+    assert gradient(f, np.ones(2))[0].tolist() == [1.0, 2.0]
+    assert weights.tolist() == [7.0, 2.0]
