@@ -12,7 +12,7 @@ import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy._standins import settled
-from autodiff_rules.scipy.sparse import _entries, solving
+from autodiff_rules.scipy.sparse import _entries, matrices, solving
 
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 1, 0]), np.array([0, 2, 1, 0, 2, 3, 0])
 DATA, X, W = normal(7) + 2.0, normal(4), normal(4, 2)
@@ -61,6 +61,57 @@ OPERATIONS = {
 }
 
 
+def stored_into(data):
+    a = build(DATA, sparse.csr_array)
+    a.data[1] = data[0] * data[1]
+    a.data[2:4] *= data[2]
+    return a
+
+
+def stored_into_what_is_shared(data):
+    entries, given = 2.0 * data[:6], build(DATA, sparse.csr_array)
+    a = sparse.csr_array((entries, given.indices, given.indptr), shape=(3, 4))
+    before = a @ X
+    entries[0] = data[3] ** 2
+    return before + a.tocsc() @ X + a @ X
+
+
+class Doubled(sparse.csr_array):
+    """A class of a program's, whose code is followed."""
+
+    def __init__(self, arg1, *args, factor=None, **options):
+        if factor is not None:
+            arg1 = (factor * arg1[0], *arg1[1:])
+        super().__init__(arg1, *args, **options)
+
+    def tocsc(self, copy=False):
+        return (2.0 * sparse.csr_array(self)).tocsc()
+
+
+def of_own_class(data):
+    a = Doubled((data, (ROWS, COLUMNS)), shape=(3, 4), factor=data[0])
+    return a.tocsc() @ X
+
+
+MADE = {
+    "lists": lambda d: sparse.csr_array(([d[0], d[1] * d[2], 3.0], ([0, 1, 2], [0, 1, 2])), shape=(3, 4)) @ X,
+    "without_a_shape": lambda d: sparse.csc_matrix((d, (ROWS, COLUMNS))) @ X,
+    "by_keyword": lambda d: sparse.csr_array(arg1=(d, (ROWS, COLUMNS)), shape=(3, 4)) @ X,
+    "of_another": lambda d: sparse.csc_matrix(build(d, sparse.coo_array)) @ W,
+    "of_a_view": lambda d: sparse.csr_array(build(d, sparse.csr_array), copy=True) @ W,
+    "not_canonical": lambda d: sparse.csr_array((d, [0, 2, 1, 2, 3, 0, 3], [0, 2, 3, 7]), shape=(3, 4)).tocsc() @ X,
+    "in_blocks": lambda d: sparse.bsr_array((np.reshape(d[:4], (1, 2, 2)), [0], [0, 1, 1]), shape=(4, 4)) @ X,
+    "in_blocks_of_entries": lambda d: sparse.bsr_array((d, (ROWS, COLUMNS)), shape=(3, 4)) @ X,
+    "whole_numbers": lambda d: sparse.csr_array((d, (ROWS, COLUMNS)), shape=(3, 4), dtype=int) @ X + d[0],
+    "complex": lambda d: sparse.csr_array(((1.0 + 2.0j) * d, (ROWS, COLUMNS)), shape=(3, 4)) @ (X + 1.0j * d[:4]),
+    "one_axis": lambda d: sparse.coo_array((d, (np.arange(7),)), shape=(7,)) @ d,
+    "stored_into": lambda d: stored_into(d) @ X,
+    "stored_into_and_converted": lambda d: stored_into(d).tocsc() @ X + sparse.coo_array(stored_into(d)) @ X,
+    "stored_into_what_is_shared": stored_into_what_is_shared,
+    "own_class": of_own_class,
+}
+
+
 def eliminated(a):
     rows = a.tocsr()
     rows.eliminate_zeros()
@@ -81,6 +132,19 @@ def test_by_the_entries(name, form):
     check_gradient(f, DATA)
     v = normal(7, seed=3)
     assert ad.jvp(f, (DATA,), (v,))[1] == pytest.approx(np.sum(ad.gradient(f, DATA)[0] * v))
+    differences = (ad.gradient(f, DATA + 1e-6 * v)[0] - ad.gradient(f, DATA - 1e-6 * v)[0]) / 2e-6
+    np.testing.assert_allclose(ad.hvp(f, (DATA,), (v,))[0], differences, rtol=1e-5, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_how_matrices_are_made(name):
+    def f(data):
+        return weighted(MADE[name](data))
+
+    check_gradient(f, DATA)
+    v = normal(7, seed=3)
+    ḡ = ad.gradient(f, DATA)[0]
+    assert ad.jvp(f, (DATA,), (v,))[1] == pytest.approx(np.sum(ḡ * v))
     differences = (ad.gradient(f, DATA + 1e-6 * v)[0] - ad.gradient(f, DATA - 1e-6 * v)[0]) / 2e-6
     np.testing.assert_allclose(ad.hvp(f, (DATA,), (v,))[0], differences, rtol=1e-5, atol=1e-4)
 
@@ -192,6 +256,12 @@ def test_zeros_outside_of_the_matrix_are_no_entries():
     check_gradient(lambda d: weighted(sparse.diags([d, d[:3]], [0, 1]).tocsr() @ W), normal(4))
 
 
+def product_of(data, x, rows, columns):
+    y = np.zeros((3, *np.shape(x)[1:]), np.result_type(data, x))
+    np.add.at(y, rows, np.reshape(data, (-1, *(1,) * (np.ndim(x) - 1))) * x[columns])
+    return y
+
+
 def test_rules_behind_them():
     a = square(SQUARE).tocsc()
     factors = sla.splu(a)
@@ -206,7 +276,28 @@ def test_rules_behind_them():
                 return solving.solution(data, *places, b, round(form))
 
             check_rule(solving.solution, given.data, *places, b, form, differences=solved, second_order=True)
+            if np.ndim(b) == 1:
+                check_rule(
+                    matrices.solved,
+                    *(given.data, b, *places, form, solving.solution(given.data, *places, b, form)),
+                    differences=lambda data, b, i, p, form, x, solved=solved: solved(data, i, p, b, form),
+                )
     places = np.array([0, 2, 2, 1])
     for values in (normal(4), complexes(4), normal(4, 2)):
         check_rule(_entries.summed, values, places, 3, differences=lambda x, i, n: _entries.summed(x, places, 3))
+    column, row = np.array([0, 2, 1, 3]), np.array([2, 0, 0, 1])
+    for x in (X, W, complexes(4)):
+        check_rule(
+            matrices.product,
+            *(normal(4), x, row, column, product_of(normal(4), x, row, column)),
+            differences=lambda data, x, *_: product_of(data, x, row, column),
+            second_order=True,
+        )
+    value = np.array([3.0, 0.0, 2.0])
+    check_rule(
+        matrices.regrouped,
+        *(normal(4), np.array([2, -1, 0, 2]), value),
+        differences=lambda data, *_: matrices.spread(data, np.array([2, -1, 0, 2]), value),
+        second_order=True,
+    )
     check_rule(settled, normal(3), normal(3), differences=lambda x, value: x)
