@@ -120,9 +120,24 @@ def test_patterns_in_a_text_that_is_given():
         check(with_patterns, text, 0.7)
 
 
+def test_attributes_whose_names_are_put_together():
+    check_all_ways(named_by_a_text, 0.7, 0.4)
+
+
 def test_a_text_that_is_given():
     for text in ("1 2", "", "3 4 5"):
         check(of_a_given_text, text, 0.7)
+
+
+def named_by_a_text(x, y):
+    total, kinds = x, ("sin", "cos")
+    for _ in range(3):
+        total = rounded(kinds[1], 1)(total) * y + rounded("sin", 0)(x)
+    return total
+
+
+def rounded(kind, number):
+    return getattr(math, f"a{kind}" if number > 1 else f"{kind}{'h' * number!s}")
 
 
 def too_few(x):

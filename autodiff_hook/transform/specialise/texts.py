@@ -74,12 +74,18 @@ def formatted(inf: Inference, s: Statement) -> Abstract:
     s.operands = [exceptions.shown(inf, s, x) for x in s.operands]
     values = [inf.type_of(x) for x in s.operands]
     require_inert(*values)
+    known = [x.value for x in values if isinstance(x, Known) and type(x.value) in _SHOWN]
     if s.op == "build_string":
+        if len(known) == len(values):
+            return known_as(inf, s, "".join(known))
         return pure(inf, s, _like(TEXT, lambda *parts: "".join(parts), values))
     shown = _CONVERSIONS[s.data or ""]
+    if len(known) == len(values) == 1:
+        return known_as(inf, s, format(shown(known[0])))
     return pure(inf, s, _like(TEXT, lambda value, *spec: format(shown(value), *spec), values))
 
 
+_SHOWN: Final = (int, str, bool)
 _CONVERSIONS: Final[dict[str, Callable[[Any], Any]]] = {"": lambda x: x, "r": repr, "s": str, "a": ascii}
 
 
