@@ -4,13 +4,15 @@ Quaternions need not have unit length there: what a function gives for others ha
 """
 
 import numpy as np
+from scipy.spatial.transform import _rotation, _rotation_xp
 from scipy.spatial.transform import _rotation_cy as compiled
-from scipy.spatial.transform import _rotation_xp
 
 from autodiff_hook.extend import Array, Real, cotangents, fresh, linear
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
+from autodiff_rules.scipy._array_api import only_looks
 from autodiff_rules.scipy._euler import axes_of_turns, quaternion_cotangent
 from autodiff_rules.scipy._quaternions import (
     CONJUGATE,
@@ -240,6 +242,33 @@ def by_array_code(name):
 
 for name in ("as_davenport", "from_davenport"):
     by_array_code(name)
+
+DOUBLE = np.dtype(float)
+
+
+def promoted(*args, xp):
+    """What is given to a rotation, as arrays of doubles, or all of them of longer numbers."""
+    if len(args) == 1:
+        array = np.asanyarray(args[0])
+        return array if array.dtype == DOUBLE else array.astype(np.result_type(array.dtype, DOUBLE))
+    arrays = [x if x is None else np.asanyarray(x) for x in args]
+    dtype = common_dtype(arrays)
+    return tuple([x if x is None else x.astype(dtype) for x in arrays])
+
+
+@nondifferentiable
+def common_dtype(arrays):
+    return np.result_type(DOUBLE, *[x for x in arrays if x is not None])
+
+
+def backend_of(xp, cython_compatible):
+    """Of NumPy's arrays."""
+    return compiled if cython_compatible else _rotation_xp
+
+
+follow_instead(_rotation._promote, promoted)
+DEFINITIONS[id(_rotation._promote)] = promoted
+only_looks(_rotation.select_backend, backend_of)
 
 NEW = "as_quat as_matrix inv apply from_rotvec as_rotvec magnitude from_mrp as_mrp from_euler as_euler from_matrix"
 fresh(product, mean_of_all, *(getattr(compiled, name) for name in NEW.split()))
