@@ -12,7 +12,7 @@ import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy._standins import settled
-from autodiff_rules.scipy.sparse import _entries, matrices, solving
+from autodiff_rules.scipy.sparse import _entries, matrices, multiplying, pairs, solving
 
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 1, 0]), np.array([0, 2, 1, 0, 2, 3, 0])
 DATA, X, W = normal(7) + 2.0, normal(4), normal(4, 2)
@@ -285,10 +285,18 @@ def test_rules_behind_them():
     places = np.array([0, 2, 2, 1])
     for values in (normal(4), complexes(4), normal(4, 2)):
         check_rule(_entries.summed, values, places, 3, differences=lambda x, i, n: _entries.summed(x, places, 3))
+    for x in (X, W, complexes(4)):
+        given = build(DATA, sparse.csr_array)
+        check_rule(
+            multiplying.times,
+            *(given.data, x, given.indices, given.indptr, (3, 4), True),
+            differences=lambda data, x, *_, given=given: given._with_data(data) @ x,
+            second_order=True,
+        )
     column, row = np.array([0, 2, 1, 3]), np.array([2, 0, 0, 1])
     for x in (X, W, complexes(4)):
         check_rule(
-            matrices.product,
+            multiplying.product,
             *(normal(4), x, row, column, product_of(normal(4), x, row, column)),
             differences=lambda data, x, *_: product_of(data, x, row, column),
             second_order=True,
@@ -299,5 +307,15 @@ def test_rules_behind_them():
         *(normal(4), np.array([2, -1, 0, 2]), value),
         differences=lambda data, *_: matrices.spread(data, np.array([2, -1, 0, 2]), value),
         second_order=True,
+    )
+    both = [np.array([2, -1, 0, 2]), np.array([1, 0])]
+
+    def sum_of(a, b, places, value, sign):
+        return matrices.spread(a, places[0], value) + sign * matrices.spread(b, places[1], value)
+
+    check_rule(
+        pairs.combined,
+        *(normal(4), normal(2), both, value, -1.0),
+        differences=lambda a, b, *_: sum_of(a, b, both, value, -1.0),
     )
     check_rule(settled, normal(3), normal(3), differences=lambda x, value: x)

@@ -92,8 +92,8 @@ def added_up(source, result):
     places = found(source, target)
     if np.any((places < 0) & (source >= 0)):
         raise NotDifferentiable(
-            f"a conversion to {result.format.upper()} leaves away an entry that is 0, whose derivative would be lost: "
-            "a matrix that is made as csr_array((data, (rows, columns))) keeps its zeros"
+            f"a matrix in {result.format.upper()} format leaves away an entry that is 0, whose derivative would be "
+            "lost: a matrix that is made as csr_array((data, (rows, columns))) keeps its zeros"
         )
     return places
 
@@ -199,42 +199,6 @@ def made(init):
 
 for cls in (_compressed._cs_matrix, _coo._coo_base, _dia._dia_base, _bsr._bsr_base):
     made(cls.__init__)
-
-
-def product(data, x, rows, columns, value):
-    """``value``, the product of a matrix with a vector, or with the columns of another matrix."""
-    return value
-
-
-@cotangents(product, "data, x, rows, columns, value", ((),), "data, x")
-def product_cotangents(ȳ, data, x, rows, columns):
-    by_entry = ȳ[rows]
-    terms = by_entry * np.conj(x[columns])
-    data̅ = np.reshape(np.sum(terms, 1) if np.ndim(terms) == 2 else terms, np.shape(data))
-    entries = np.conj(np.ravel(data))
-    x̄ = summed((entries if np.ndim(ȳ) == 1 else entries[:, None]) * by_entry, columns, np.shape(x)[0])
-    return unbroadcast(data̅, data), unbroadcast(x̄, x)
-
-
-def chosen(data, places):
-    return np.ravel(data)[places]
-
-
-@means(_base._spbase._matmul_dispatch)
-def multiplied(alg, t, args, kwargs):
-    matrix, other = args
-    plain = type(other) is np.ndarray and np.ndim(other) in (1, 2)
-    places = keys(matrix) if plain and is_own(matrix) else None
-    if places is None:
-        return followed(alg, t, _base._spbase._matmul_dispatch, args, kwargs)
-    data, token, _ = entries_of(alg, matrix)
-    value = matrix._matmul_dispatch(other)
-    rows, columns = coordinates(matrix)
-    if len(places) and np.min(places) < 0:
-        inside = np.flatnonzero(places >= 0)
-        rows, columns = rows[inside], columns[inside]
-        data, token = enter(alg, (None, token, None), chosen, (data, inside), {})
-    return apply(alg, (None, token, t[1], None, None, None), product, (data, other, rows, columns, value), {})
 
 
 def solved(data, b, indices, pointers, form, x):

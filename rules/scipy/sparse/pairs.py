@@ -1,12 +1,17 @@
 """Sums, products and other functions of two matrices in CSR or CSC format, entry by entry, and their matrix product."""
 
 import numpy as np
-from scipy.sparse import _sparsetools
+from scipy.sparse import _compressed, _sparsetools
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.semantics.attribute_stores import setattr_
+from autodiff_hook.semantics.meanings import apply, call_method, means
+from autodiff_hook.semantics.opaque import loses
 from autodiff_rules.scipy._standins import natively, stand_in
 from autodiff_rules.scipy.sparse._entries import found, keys_of, rows_of, summed
+from autodiff_rules.scipy.sparse.matrices import added_up, entries_of, followed, is_own, keys, taken
 
 
 @nondifferentiable
@@ -58,3 +63,39 @@ def csr_matmat(height, length, ap, ai, ax, bp, bi, bx, cp, ci, cx):
     if np.any(places < 0):
         raise NotDifferentiable("a product of sparse matrices leaves away an entry that is 0, whose derivative is lost")
     return None, None, np.concatenate((summed(ax[first] * bx[second], places, len(keys)), cx[len(keys) :]))
+
+
+def combined(first, second, places, value, sign):
+    """``value``, to which the entries of two matrices are added up at their places, those of one with this sign."""
+    return value
+
+
+cotangents(
+    combined,
+    "first, second, places, value, sign",
+    ((),),
+    first=lambda ȳ, first, places: taken(ȳ, places[0], first),
+    second=lambda ȳ, second, places, sign: sign * taken(ȳ, places[1], second),
+)
+
+SIGNS = {"_plus_": 1.0, "_minus_": -1.0}
+binopt = _compressed._cs_matrix._binopt
+
+
+@means(binopt)
+def added(alg, t, args, kwargs):
+    """Sums and differences natively, in which each entry of both has one place."""
+    first, second, op = args
+    if op not in SIGNS or not is_own(first) or not is_own(second) or not loses(alg, t, binopt, args, kwargs):
+        return followed(alg, t, binopt, args, kwargs)
+    if second.format != first.format:
+        second, _ = call_method(alg, (None, None), ("asformat", ()), second, first.format)
+    result = binopt(first, second, op)
+    places = [added_up(keys(x), result) for x in (first, second)]
+    if result.data.dtype.kind not in "fc" or any(x is None for x in places):
+        return followed(alg, t, binopt, (first, second, op), kwargs)
+    (a, a_token, _), (b, b_token, _) = entries_of(alg, first), entries_of(alg, second)
+    given = a, b, places, result.data, SIGNS[op]
+    value, token = apply(alg, (None, a_token, b_token, None, None, None), combined, given, {})
+    setattr_(alg, (None, token), "data", result, value)
+    return result, None
