@@ -10,6 +10,7 @@ from scipy import sparse
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime import specialising
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy._standins import settled
 from autodiff_rules.scipy.sparse import _entries, matrices, multiplying, pairs, solving
@@ -319,3 +320,50 @@ def test_rules_behind_them():
         differences=lambda a, b, *_: sum_of(a, b, both, value, -1.0),
     )
     check_rule(settled, normal(3), normal(3), differences=lambda x, value: x)
+
+
+LAPLACE = {
+    "csr": sparse.diags([np.ones(3), -2.0 * np.ones(4), np.ones(3)], [-1, 0, 1]).tocsr(),
+    "csc": sparse.csc_array(square(SQUARE)),
+    "single": sparse.csr_array(square(SQUARE)).astype(np.float32),
+    "of_itself": build(DATA, sparse.csr_array)[:, :3],
+}
+
+
+@pytest.mark.parametrize("name", LAPLACE)
+@pytest.mark.parametrize("x", [X, W, complexes(4)], ids=["vector", "matrix", "complex"])
+def test_products_with_a_matrix_from_outside_are_typed(name, x):
+    a = LAPLACE[name]
+
+    def heated(x):
+        u = x[: a.shape[1]]
+        for _ in range(3):
+            u = u + 0.1 * (a @ (u * u))
+        return u
+
+    def f(x):
+        return weighted(heated(x)) + np.sum(np.abs(heated(x) * (a.dot(x[: a.shape[1]]))))
+
+    check_gradient(f, x)
+    if not np.iscomplexobj(x):
+        v = normal(*np.shape(x), seed=3)
+        assert ad.jvp(f, (x,), (v,))[1] == pytest.approx(np.sum(ad.gradient(f, x)[0] * v))
+        differences = (ad.gradient(f, x + 1e-6 * v)[0] - ad.gradient(f, x - 1e-6 * v)[0]) / 2e-6
+        np.testing.assert_allclose(ad.hvp(f, (x,), (v,))[0], differences, rtol=1e-5, atol=1e-4)
+    if not specialising.GENERIC:
+        assert ad.explain(f, x).functions[0].how == "typed"
+
+
+def test_a_matrix_that_changes_and_one_of_another_shape():
+    a = LAPLACE["csr"].copy()
+
+    def f(x):
+        return weighted(a @ x)
+
+    for _ in range(2):
+        assert ad.gradient(f, X)[0] == pytest.approx(ad.gradient(lambda x: weighted(a.toarray() @ x), X)[0])
+        a.data[1] += 1.0
+    a.data = 2.0 * a.data
+    assert ad.gradient(f, X)[0] == pytest.approx(ad.gradient(lambda x: weighted(a.toarray() @ x), X)[0])
+    with pytest.raises(ValueError, match="mismatch"):
+        ad.gradient(f, X[:3])
