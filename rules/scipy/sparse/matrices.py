@@ -32,6 +32,8 @@ def regrouped(data, places, value):
 
 
 def taken(ȳ, places, data):
+    if not np.size(ȳ):
+        return unbroadcast(np.zeros(np.shape(data)), data)
     c = np.where(places >= 0, np.ravel(ȳ)[np.maximum(places, 0)], 0.0)
     return unbroadcast(np.reshape(c, np.shape(data)), data)
 
