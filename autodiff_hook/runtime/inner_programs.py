@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    Reference,
     Site,
     Tuple,
 )
@@ -37,6 +38,7 @@ from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused, bind, made_before
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.invariants import sites_changed
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.lattice import item_like, number_types
 from autodiff_hook.transform.specialise.named_tuples import holds_named
@@ -105,6 +107,21 @@ class Within:
         last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
         return self._finished(builder.finish(), shape, program.primal)
 
+    def alone(self, function: Operand, primals: list[Operand]) -> tuple[CodeType, list[Operand]]:
+        """Code that gives the value; its last parameters are those of the function, the operands are the others'."""
+        params = {i: self._parameter(x) for i, x in enumerate(primals)}
+        shape = self._prepared(function, primals, params)
+        changed = any(sites_changed(s, self.inner.program) for block in shape.ir.blocks for s in block.statements)
+        if changed and any(isinstance(self.inner.types[p], Reference) for p in self.params):
+            raise Refused("native code that calls back what may change what the program has made")
+        joint = joint_pass(self.inner.program, shape, [*self.params], set(), RUNTIME | {"strong": False}, None, [])
+        own = [s for block in joint.builder.blocks for s in block.statements]
+        joint.last.terminator = Terminator("return", [joint.value])
+        for param in params.values():
+            self.params[param] = self.params.pop(param)
+        code, operands = self._finished(joint.builder.finish(), shape, own)
+        return code, operands[: len(operands) - len(primals)]
+
     def value(self, function: Operand, primals: list[Operand]) -> Abstract:
         """What is known of the value of the function."""
         return self.inner.type_of(self._prepared(function, primals, {}).exit.params[0])
@@ -115,6 +132,8 @@ class Within:
         shape = prepare(self.inner)
         if self.inner.warnings or self.inner.commits or self.inner.quiet or self.inner.strict:
             raise Refused("a derivative of what has effects")
+        if self.inner.once:
+            raise Refused("a derivative of what has only first derivatives here")
         read = free_variables(shape.ir.blocks)
         if self.inner.outer.holders or not self.outer.world.changing.keys().isdisjoint(read):
             raise Refused("a derivative of what reads what the program around changes outside")

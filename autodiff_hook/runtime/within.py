@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -21,13 +21,15 @@ from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import operator_of
 from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.runtime.tangents import transposed
+from autodiff_hook.semantics.meanings import calling_back
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
 from autodiff_hook.transform.specialise.calling import BODIES, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
-from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.plans import pure, spread
+from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.stopping import stop
 from autodiff_hook.transform.specialise.wording import named
 
@@ -64,6 +66,29 @@ def _put(inf: Inference, s: Statement, inner: Within, made: tuple[CodeType, list
 
 
 # In a direction
+
+
+def _calling_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """Native code that is given a function of the program, which becomes one of its own."""
+    target, result, function, like, *others = args
+    assert inf.block is not None
+    inner = _within(inf, s, function)
+    code, captured = inner.alone(function, [like])
+    inf.fixed += inner.fixed
+    inf.once = True
+    made = FunctionType(code, inf.globals_of[inf.block])
+    s.op, s.data = "call", ()
+    s.operands = [Constant(_call_back), target, result, Constant(made), Constant(len(captured)), *captured, *others]
+    return _called_back(inf, s, _call_back, s.operands[1:])
+
+
+def _called_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    return pure(inf, s, abstract_of(example_of(inf.type_of(args[1]))))
+
+
+def _call_back(target: Any, result: Any, function: FunctionType, count: int, *values: Any) -> Any:
+    """Call native code with a function, of which ``count`` values are given already."""
+    return target(partial(function, *values[:count]), *values[count:])
 
 
 def _in_direction(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
@@ -245,6 +270,8 @@ BODIES.update(
         directions.row: _followed,
         directions.slopes_along: _followed,
         operators.Operator: _operated,
+        calling_back: _calling_back,
+        _call_back: _called_back,
         transposed: _transposed,
     }
 )

@@ -30,6 +30,15 @@ DEFINITIONS: Final[dict[int, FunctionType]] = {}
 """Python functions that do what callables of libraries do, by the identity of these."""
 
 
+def calling_back(target: Any, result: Any, f: Any, like: Any, *others: Any) -> Any:
+    """Native code calls ``f`` back, with one value of the type of ``like``: a call within ``DEFINITIONS``.
+
+    What comes back is of the type of ``result``, and a constant. The definition gives it its derivative, which has none
+    of its own.
+    """
+    return target(f, *others)
+
+
 def means(*targets: Any) -> Callable[[F], F]:
     """Register what callables mean."""
 

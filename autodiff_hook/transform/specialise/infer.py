@@ -154,6 +154,8 @@ class Inference:
         self.stale = False
         self.assumptions = Assumptions()
         self.quiet = self.strict = False
+        self.once = False
+        """Whether what the program gives up for a derivative has none of its own: it is right to first order alone."""
         self.returns_none = False
         self.give: Callable[[Operand], None] | None = None
         """Who is told what is returned, by a function that has a program of its own."""
