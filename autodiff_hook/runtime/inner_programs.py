@@ -71,6 +71,7 @@ class Within:
         types = number_types(inner.type_of(shape.exit.params[0]))
         if types is None or not types <= _REAL:
             raise Refused("a derivative of what is no real scalar")
+        _require_more(inner)
         needs = needed(inner.program, shape, sources)
         joint = joint_pass(inner.program, shape, [*self.params], needs, RUNTIME | {"strong": False}, None, [])
         primal = joint.builder.blocks[: len(shape.ir.blocks)]
@@ -94,6 +95,7 @@ class Within:
         seeds = {params[i]: self._parameter(tangent) for i, tangent in tangents.items()}
         shape, inner = self._prepared(function, primals, params), self.inner
         value = inner.type_of(shape.exit.params[0])
+        _require_more(inner)
         if not _is_made_of_numbers(value):
             raise Refused(f"the tangent of {named(value)}")
         needs = needed(inner.program, shape, [*seeds])
@@ -132,8 +134,6 @@ class Within:
         shape = prepare(self.inner)
         if self.inner.warnings or self.inner.commits or self.inner.quiet or self.inner.strict:
             raise Refused("a derivative of what has effects")
-        if self.inner.once:
-            raise Refused("a derivative of what has only first derivatives here")
         read = free_variables(shape.ir.blocks)
         if self.inner.outer.holders or not self.outer.world.changing.keys().isdisjoint(read):
             raise Refused("a derivative of what reads what the program around changes outside")
@@ -278,6 +278,12 @@ def _require_numbers(builder: Builder, last: Block, cotangents: list[tuple[Abstr
     after, stop = go_on_if(builder, last, builder.emit(last, "compare", total, total, data="=="))
     stop.terminator = Terminator("raise", [Constant(Undefined)])
     return after
+
+
+def _require_more(inner: Inference) -> None:
+    """Refuse what is right to first order alone: the program around has derivatives, too."""
+    if inner.once:
+        raise Refused("a derivative of what has only first derivatives here")
 
 
 def _called(f: Callable[..., Any], *args: Any) -> Any:

@@ -1,0 +1,70 @@
+"""``scipy.integrate.quad`` in typed programs: a loop over the nodes that resolve the integrand."""
+
+import math
+
+import numpy as np
+from scipy.integrate import quad
+
+from autodiff_hook import stop_gradient
+from autodiff_hook.extend import cotangents
+from autodiff_hook.semantics.meanings import DEFINITIONS, calling_back
+from autodiff_rules.scipy.integrate._nodes import check, resolving
+
+NAME = "scipy.integrate.quad"
+FOUND = 0.5, 0.5, np.zeros(1), np.zeros(1), 0.5, 0.5
+"""What is like that which ``found`` gives."""
+
+
+def found(f, a, b, *options):
+    """The integral and its error, nodes and weights, and the integrand at those limits where it is finite."""
+    value, error = quad(f, a, b, (), 0, *options)
+    nodes, weights = map(np.array, resolving(f, a, b, None, NAME, False))
+    check(weights @ [f(x) for x in nodes.tolist()], value, error, NAME)
+    return value, error, nodes, weights, at_limit(f, a), at_limit(f, b)
+
+
+def at_limit(f, limit):
+    try:
+        return float(f(limit)) if math.isfinite(limit) else math.nan
+    except ArithmeticError:
+        return math.nan
+
+
+def integral(value, total, f_a, a, f_b, b):
+    """``value``, which is the sum ``total`` over the nodes but for rounding."""
+    return value
+
+
+cotangents(
+    integral,
+    "value, total, f_a, a, f_b, b",
+    0,
+    total=lambda ȳ: ȳ,
+    a=lambda ȳ, f_a: -ȳ * f_a,
+    b=lambda ȳ, f_b: ȳ * f_b,
+)
+
+
+def estimated(error, total):
+    return error
+
+
+NO_ESTIMATE = f"the error estimate of {NAME} is not differentiated"
+cotangents(estimated, "error, total", 0, error=lambda ȳ: ȳ, total=NO_ESTIMATE)
+
+
+def between(func, a, b, args=(), full_output=0, epsabs=1.49e-8, epsrel=1.49e-8, limit=50):
+    def integrand(x):
+        return func(x, *args)
+
+    if full_output:
+        raise NotImplementedError  # The carried program gives all that there is.
+    low, high = stop_gradient(a), stop_gradient(b)
+    value, error, nodes, weights, f_a, f_b = calling_back(found, FOUND, integrand, 0.5, low, high, epsabs, epsrel, limit)
+    total = 0.0
+    for x, weight in zip(nodes.tolist(), weights.tolist()):
+        total += weight * integrand(x)
+    return integral(value, total, f_a, a, f_b, b), estimated(error, total)
+
+
+DEFINITIONS[id(quad)] = between
