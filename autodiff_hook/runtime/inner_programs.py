@@ -116,12 +116,12 @@ class Within:
         changed = any(sites_changed(s, self.inner.program) for block in shape.ir.blocks for s in block.statements)
         if changed and any(isinstance(self.inner.types[p], Reference) for p in self.params):
             raise Refused("native code that calls back what may change what the program has made")
-        joint = joint_pass(self.inner.program, shape, [*self.params], set(), RUNTIME | {"strong": False}, None, [])
-        own = [s for block in joint.builder.blocks for s in block.statements]
-        joint.last.terminator = Terminator("return", [joint.value])
+        program = Pushforward(self.inner.program, shape, set(), RUNTIME | TANGENTS | {"strong": False})
+        builder, last, result, _ = program.build({})
+        last.terminator = Terminator("return", [result])
         for param in params.values():
             self.params[param] = self.params.pop(param)
-        code, operands = self._finished(joint.builder.finish(), shape, own)
+        code, operands = self._finished(builder.finish(), shape, program.primal)
         return code, operands[: len(operands) - len(primals)]
 
     def value(self, function: Operand, primals: list[Operand]) -> Abstract:

@@ -21,7 +21,7 @@ from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import operator_of
 from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.runtime.tangents import transposed
-from autodiff_hook.semantics.meanings import calling_back
+from autodiff_hook.semantics.meanings import calling, calling_back
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
 from autodiff_hook.transform.specialise.calling import BODIES, STEPS
@@ -75,20 +75,21 @@ def _calling_back(inf: Inference, s: Statement, called: Any, args: list[Operand]
     inner = _within(inf, s, function)
     code, captured = inner.alone(function, [like])
     inf.fixed += inner.fixed
-    inf.once = True
     made = FunctionType(code, inf.globals_of[inf.block])
-    s.op, s.data = "call", ()
-    s.operands = [Constant(_call_back), target, result, Constant(made), Constant(len(captured)), *captured, *others]
-    return _called_back(inf, s, _call_back, s.operands[1:])
+    operands = target, Constant(made), Constant(len(captured)), *captured, *others
+    s.op, s.operands, s.data = "call", [Constant(calling), Constant(_call_back), result, *operands], ()
+    return _calling(inf, s, calling, s.operands[1:])
 
 
-def _called_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    return pure(inf, s, abstract_of(example_of(inf.type_of(args[1]))))
-
-
-def _call_back(target: Any, result: Any, function: FunctionType, count: int, *values: Any) -> Any:
+def _call_back(target: Any, function: FunctionType, count: int, *values: Any) -> Any:
     """Call native code with a function, of which ``count`` values are given already."""
     return target(partial(function, *values[:count]), *values[count:])
+
+
+def _calling(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """Native code that gives a constant."""
+    inf.once = True
+    return pure(inf, s, abstract_of(example_of(inf.type_of(args[1]))))
 
 
 def _in_direction(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
@@ -270,8 +271,8 @@ BODIES.update(
         directions.row: _followed,
         directions.slopes_along: _followed,
         operators.Operator: _operated,
+        calling: _calling,
         calling_back: _calling_back,
-        _call_back: _called_back,
         transposed: _transposed,
     }
 )

@@ -30,12 +30,16 @@ DEFINITIONS: Final[dict[int, FunctionType]] = {}
 """Python functions that do what callables of libraries do, by the identity of these."""
 
 
-def calling_back(target: Any, result: Any, f: Any, like: Any, *others: Any) -> Any:
-    """Native code calls ``f`` back, with one value of the type of ``like``: a call within ``DEFINITIONS``.
+def calling(target: Any, result: Any, *operands: Any) -> Any:
+    """A call of native code within ``DEFINITIONS``: what comes back is of the type of ``result``, and a constant.
 
-    What comes back is of the type of ``result``, and a constant. The definition gives it its derivative, which has none
-    of its own.
+    The definition gives it its derivative, which has none of its own.
     """
+    return target(*operands)
+
+
+def calling_back(target: Any, result: Any, f: Any, like: Any, *others: Any) -> Any:
+    """The same of native code that calls ``f`` back, with one value of the type of ``like``."""
     return target(f, *others)
 
 

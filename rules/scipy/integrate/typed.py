@@ -26,7 +26,7 @@ def found(f, a, b, *options):
 def at_limit(f, limit):
     try:
         return float(f(limit)) if math.isfinite(limit) else math.nan
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         return math.nan
 
 
@@ -60,7 +60,9 @@ def between(func, a, b, args=(), full_output=0, epsabs=1.49e-8, epsrel=1.49e-8, 
     if full_output:
         raise NotImplementedError  # The carried program gives all that there is.
     low, high = stop_gradient(a), stop_gradient(b)
-    value, error, nodes, weights, f_a, f_b = calling_back(found, FOUND, integrand, 0.5, low, high, epsabs, epsrel, limit)
+    value, error, nodes, weights, f_a, f_b = calling_back(
+        found, FOUND, integrand, 0.5, low, high, epsabs, epsrel, limit
+    )
     total = 0.0
     for x, weight in zip(nodes.tolist(), weights.tolist()):
         total += weight * integrand(x)

@@ -3,17 +3,13 @@
 Brackets and starting points have no influence on a root: their derivatives are zero.
 """
 
-import math
-
 import numpy as np
 from scipy import optimize
-from scipy.optimize._zeros_py import _iter, _rtol, _xtol
 
-from autodiff_hook import stop_gradient, withgradient
-from autodiff_hook.semantics.meanings import DEFINITIONS, calling_back, means
+from autodiff_hook.semantics.meanings import means
 from autodiff_rules._constants import IS_A_POSITION, IS_TEXT, declare
 from autodiff_rules.scipy._callbacks import Call
-from autodiff_rules.scipy.optimize.implicit import NEWTON_STEP, solution, with_tokens
+from autodiff_rules.scipy.optimize.implicit import solution, with_tokens
 
 
 def bracketing(solver):
@@ -26,31 +22,8 @@ def bracketing(solver):
         return with_tokens(call, (x, result) if full else x, solution(call, x, result.converged))
 
 
-def moved(f, x, slack):
-    """A root of ``f`` that was found, with its derivative."""
-    y, (slope,) = withgradient(f, x)
-    if not (0.0 < abs(slope) < math.inf and abs(y / slope) <= (slack + NEWTON_STEP) * (1.0 + abs(x))):
-        raise ArithmeticError  # The carried program says what is wrong.
-    return x - (f(x) - stop_gradient(y)) / stop_gradient(slope)
-
-
-def defined(solver):
-    """The root that a solver finds between two places, for typed programs."""
-
-    def between(f, a, b, args=(), xtol=_xtol, rtol=_rtol, maxiter=_iter):
-        def equation(x):
-            return f(x, *args)
-
-        x = calling_back(solver, 0.5, equation, 0.5, stop_gradient(a), stop_gradient(b), (), xtol, rtol, maxiter)
-        return moved(equation, x, 10.0 * (xtol + rtol))
-
-    DEFINITIONS[id(solver)] = between
-
-
 for solver in (optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder, optimize.toms748):
     bracketing(solver)
-for solver in (optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder):
-    defined(solver)
 
 
 @means(optimize.newton)

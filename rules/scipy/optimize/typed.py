@@ -1,0 +1,89 @@
+"""Root finders in typed programs: natively, with a function of the program, and one step of the chord method there."""
+
+import math
+
+import numpy as np
+from scipy import optimize
+from scipy.optimize._zeros_py import _iter, _rtol, _xtol
+
+from autodiff_hook import operators, stop_gradient, withgradient
+from autodiff_hook.semantics.meanings import DEFINITIONS, calling, calling_back
+from autodiff_rules.scipy.optimize.implicit import CONDITION, NEWTON_STEP, scaled
+
+
+def moved(f, x, slack):
+    """A root of ``f`` that was found, with its derivative."""
+    y, (slope,) = withgradient(f, x)
+    if not (0.0 < abs(slope) < math.inf and abs(y / slope) <= (slack + NEWTON_STEP) * (1.0 + abs(x))):
+        raise ArithmeticError  # The carried program says what is wrong.
+    return x - (f(x) - stop_gradient(y)) / stop_gradient(slope)
+
+
+def defined(solver):
+    """The root that a solver finds between two places."""
+
+    def between(f, a, b, args=(), xtol=_xtol, rtol=_rtol, maxiter=_iter):
+        def equation(x):
+            return f(x, *args)
+
+        x = calling_back(solver, 0.5, equation, 0.5, stop_gradient(a), stop_gradient(b), (), xtol, rtol, maxiter)
+        return moved(equation, x, 10.0 * (xtol + rtol))
+
+    DEFINITIONS[id(solver)] = between
+
+
+for solver in (optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder):
+    defined(solver)
+
+
+def from_guess(func, x0, fprime=None, args=(), tol=1.48e-8, maxiter=50):
+    def equation(x):
+        return func(x, *args)
+
+    if fprime is not None:
+        raise NotImplementedError  # The carried program is told a slope.
+    start = stop_gradient(x0 * 1.0)
+    return moved(equation, calling_back(secant, 0.5, equation, start, start, tol, maxiter), 10.0 * tol)
+
+
+def secant(f, x0, tol, maxiter):
+    return optimize.newton(f, x0, tol=tol, maxiter=maxiter)
+
+
+DEFINITIONS[id(optimize.newton)] = from_guess
+
+
+def found(f, x0, xtol, maxfev):
+    x, _, status, message = optimize.fsolve(f, x0, xtol=xtol, maxfev=maxfev, full_output=True)
+    if status != 1:
+        raise ArithmeticError(message)
+    return x
+
+
+def regular(x, y, jacobian, slack):
+    """A Jacobian, if ``x`` is a solution at which it is not singular."""
+    if jacobian.shape != (x.size, x.size) or not np.all(np.isfinite(jacobian)):
+        raise ArithmeticError
+    step = np.linalg.solve(jacobian, y)
+    if not np.linalg.cond(scaled(jacobian)) < CONDITION or np.any(
+        np.abs(step) > (slack + NEWTON_STEP) * (1.0 + np.abs(x))
+    ):
+        raise ArithmeticError
+    return jacobian
+
+
+def from_start(func, x0, args=(), xtol=1.49012e-8, maxfev=0):
+    def equation(x):
+        return np.asarray(func(x, *args))
+
+    def residual(x):
+        return np.ravel(equation(x))
+
+    start = stop_gradient(np.ravel(np.asarray(x0) * 1.0))
+    x = calling_back(found, start, equation, start, start, xtol, maxfev)
+    y, jacobian = stop_gradient(residual(x)), stop_gradient(operators.jacobian(residual)(x))
+    jacobian = calling(regular, jacobian, x, y, jacobian, 10.0 * xtol)
+    return x - np.linalg.solve(jacobian, residual(x) - y)
+
+
+DEFINITIONS[id(optimize.fsolve)] = from_start
