@@ -40,10 +40,11 @@ from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import sites_changed
 from autodiff_hook.transform.specialise.joint import joint_pass
-from autodiff_hook.transform.specialise.lattice import item_like, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, item_like, number_types
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.pushforward import Pushforward
+from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import bind_to
 
@@ -109,10 +110,11 @@ class Within:
         last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
         return self._finished(builder.finish(), shape, program.primal)
 
-    def alone(self, function: Operand, primals: list[Operand]) -> tuple[CodeType, list[Operand]]:
-        """Code that gives the value; its last parameters are those of the function, the operands are the others'."""
-        params = {i: self._parameter(x) for i, x in enumerate(primals)}
-        shape = self._prepared(function, primals, params)
+    def alone(self, function: Operand, likes: list[Operand]) -> tuple[CodeType, list[Operand]]:
+        """Code that gives the value for any arguments like these, its last parameters; the operands of the others."""
+        params = {i: self._like(x) for i, x in enumerate(likes)}
+        self.inner.values_only = True
+        shape = self._prepared(function, likes, params)
         changed = any(sites_changed(s, self.inner.program) for block in shape.ir.blocks for s in block.statements)
         if changed and any(isinstance(self.inner.types[p], Reference) for p in self.params):
             raise Refused("native code that calls back what may change what the program has made")
@@ -122,7 +124,7 @@ class Within:
         for param in params.values():
             self.params[param] = self.params.pop(param)
         code, operands = self._finished(builder.finish(), shape, program.primal)
-        return code, operands[: len(operands) - len(primals)]
+        return code, operands[: len(operands) - len(likes)]
 
     def value(self, function: Operand, primals: list[Operand]) -> Abstract:
         """What is known of the value of the function."""
@@ -167,6 +169,13 @@ class Within:
         self.params[param] = operand
         self.inner.types[param] = general
         self.fixed.append((operand, general))
+        return param
+
+    def _like(self, operand: Operand) -> Variable:
+        """A parameter for any value of a type."""
+        param, kind = Variable(), abstract_of(example_of(self.outer.type_of(operand)))
+        self.params[param] = operand
+        self.inner.types[param] = kind
         return param
 
     def _constant(self, operand: Operand) -> Operand:

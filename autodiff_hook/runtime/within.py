@@ -21,14 +21,14 @@ from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import operator_of
 from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.runtime.tangents import transposed
-from autodiff_hook.semantics.meanings import calling, calling_back
+from autodiff_hook.semantics.meanings import calling, calling_back, differentiated
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
 from autodiff_hook.transform.specialise.calling import BODIES, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
-from autodiff_hook.transform.specialise.plans import pure, spread
+from autodiff_hook.transform.specialise.plans import known_as, pure, spread
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.stopping import stop
 from autodiff_hook.transform.specialise.wording import named
@@ -90,6 +90,10 @@ def _calling(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> 
     """Native code that gives a constant."""
     inf.once = True
     return pure(inf, s, abstract_of(example_of(inf.type_of(args[1]))))
+
+
+def _differentiated(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    return known_as(inf, s, not inf.values_only)
 
 
 def _in_direction(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
@@ -272,6 +276,7 @@ BODIES.update(
         directions.slopes_along: _followed,
         operators.Operator: _operated,
         calling: _calling,
+        differentiated: _differentiated,
         calling_back: _calling_back,
         transposed: _transposed,
     }

@@ -43,6 +43,11 @@ def calling_back(target: Any, result: Any, f: Any, like: Any, *others: Any) -> A
     return target(f, *others)
 
 
+def differentiated() -> bool:
+    """Whether a definition is followed for a derivative, and not for what native code calls back alone."""
+    return True
+
+
 def means(*targets: Any) -> Callable[[F], F]:
     """Register what callables mean."""
 

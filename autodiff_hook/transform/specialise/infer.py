@@ -156,6 +156,8 @@ class Inference:
         self.quiet = self.strict = False
         self.once = False
         """Whether what the program gives up for a derivative has none of its own: it is right to first order alone."""
+        self.values_only = False
+        """Whether nothing is differentiated."""
         self.returns_none = False
         self.give: Callable[[Operand], None] | None = None
         """Who is told what is returned, by a function that has a program of its own."""
@@ -447,6 +449,8 @@ class Inference:
         may_be_absent = isinstance(kind, Optional) and not isinstance(kind.content, Reference)
         if self.give is not None and not may_be_absent:
             return self._is_refused(block, terminator, self.give, value)
+        self.values_only = False
+        """Whether nothing is differentiated."""
         self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
         if is_none(kind):
             self.traps.put(block, Refused("the function returns None"), terminator.position)

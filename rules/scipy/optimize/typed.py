@@ -7,12 +7,14 @@ from scipy import optimize
 from scipy.optimize._zeros_py import _iter, _rtol, _xtol
 
 from autodiff_hook import operators, stop_gradient, withgradient
-from autodiff_hook.semantics.meanings import DEFINITIONS, calling, calling_back
+from autodiff_hook.semantics.meanings import DEFINITIONS, calling, calling_back, differentiated
 from autodiff_rules.scipy.optimize.implicit import CONDITION, NEWTON_STEP, scaled
 
 
 def moved(f, x, slack):
     """A root of ``f`` that was found, with its derivative."""
+    if not differentiated():
+        return x
     y, (slope,) = withgradient(f, x)
     if not (0.0 < abs(slope) < math.inf and abs(y / slope) <= (slack + NEWTON_STEP) * (1.0 + abs(x))):
         raise ArithmeticError  # The carried program says what is wrong.
@@ -81,6 +83,8 @@ def from_start(func, x0, args=(), xtol=1.49012e-8, maxfev=0):
 
     start = stop_gradient(np.ravel(np.asarray(x0) * 1.0))
     x = calling_back(found, start, equation, start, start, xtol, maxfev)
+    if not differentiated():
+        return x
     y, jacobian = stop_gradient(residual(x)), stop_gradient(operators.jacobian(residual)(x))
     jacobian = calling(regular, jacobian, x, y, jacobian, 10.0 * xtol)
     return x - np.linalg.solve(jacobian, residual(x) - y)
