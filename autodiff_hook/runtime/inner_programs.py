@@ -60,6 +60,8 @@ class Within:
         self.params: dict[Variable, Operand] = {}
         """The parameters, each with the operand that it stands for."""
         self.fixed: list[tuple[Operand, Abstract]] = []
+        self._making: list[Closure] = []
+        """The functions whose captured variables are looked up."""
 
     def gradients(
         self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], single: bool, valued: bool
@@ -215,7 +217,11 @@ class Within:
             return Bound(kind.function, self._constant(kind.receiver))
         if kind.keyword_defaults:
             raise Refused("a derivative of a function with defaults by keyword")
+        if any(kind is other for other in self._making):
+            raise Refused("a derivative of a function that has captured itself")
+        self._making.append(kind)
         cells, defaults = tuple(map(self._cell, kind.cells)), tuple(map(self._constant, kind.defaults))
+        self._making.pop()
         return Closure(kind.code, kind.globals, cells, defaults)
 
     def _cell(self, cell: Operand) -> Operand:

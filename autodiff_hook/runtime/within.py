@@ -29,6 +29,7 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
 from autodiff_hook.transform.specialise.plans import known_as, pure, spread
+from autodiff_hook.transform.specialise.program import Given
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.stopping import stop
 from autodiff_hook.transform.specialise.wording import named
@@ -77,8 +78,7 @@ def _calling_back(inf: Inference, s: Statement, called: Any, args: list[Operand]
     inf.fixed += inner.fixed
     made = FunctionType(code, inf.globals_of[inf.block])
     operands = target, Constant(made), Constant(len(captured)), *captured, *others
-    s.op, s.operands, s.data = "call", [Constant(calling), Constant(_call_back), result, *operands], ()
-    return _calling(inf, s, calling, s.operands[1:])
+    return _calling(inf, s, called, [Constant(_call_back), result, *operands])
 
 
 def _call_back(target: Any, function: FunctionType, count: int, *values: Any) -> Any:
@@ -89,7 +89,27 @@ def _call_back(target: Any, function: FunctionType, count: int, *values: Any) ->
 def _calling(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     """Native code that gives a constant."""
     inf.once = True
+    s.op, s.operands, s.data = "call", [Constant(_call_native), *args], ()
+    return _called_native(inf, s, _call_native, args)
+
+
+def _called_native(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     return pure(inf, s, abstract_of(example_of(inf.type_of(args[1]))))
+
+
+def _call_native(target: Any, result: Any, *operands: Any) -> Any:
+    """Call native code, and give up if what comes back is of another type than ``result``."""
+    found = target(*operands)
+    pairs = [(found, result)] if type(result) is not tuple else zip(found, result, strict=True)
+    if not all(_is_like(x, example) for x, example in pairs):
+        raise Given("another type than native code is known to give")
+    return found
+
+
+def _is_like(x: Any, example: Any) -> bool:
+    if isinstance(example, np.ndarray):
+        return type(x) is np.ndarray and (x.dtype, x.ndim) == (example.dtype, example.ndim)
+    return isinstance(x, type(example))
 
 
 def _differentiated(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
@@ -276,6 +296,7 @@ BODIES.update(
         directions.slopes_along: _followed,
         operators.Operator: _operated,
         calling: _calling,
+        _call_native: _called_native,
         differentiated: _differentiated,
         calling_back: _calling_back,
         transposed: _transposed,

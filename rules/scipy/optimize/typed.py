@@ -8,6 +8,7 @@ from scipy.optimize._zeros_py import _iter, _rtol, _xtol
 
 from autodiff_hook import operators, stop_gradient, withgradient
 from autodiff_hook.semantics.meanings import DEFINITIONS, calling, calling_back, differentiated
+from autodiff_rules.scipy._standins import settled
 from autodiff_rules.scipy.optimize.implicit import CONDITION, NEWTON_STEP, scaled
 
 
@@ -18,7 +19,7 @@ def moved(f, x, slack):
     y, (slope,) = withgradient(f, x)
     if not (0.0 < abs(slope) < math.inf and abs(y / slope) <= (slack + NEWTON_STEP) * (1.0 + abs(x))):
         raise ArithmeticError  # The carried program says what is wrong.
-    return x - (f(x) - stop_gradient(y)) / stop_gradient(slope)
+    return settled(x - (f(x) - stop_gradient(y)) / stop_gradient(slope), x)
 
 
 def defined(solver):
@@ -45,7 +46,7 @@ def from_guess(func, x0, fprime=None, args=(), tol=1.48e-8, maxiter=50):
     if fprime is not None:
         raise NotImplementedError  # The carried program is told a slope.
     start = stop_gradient(x0 * 1.0)
-    return moved(equation, calling_back(secant, 0.5, equation, start, start, tol, maxiter), 10.0 * tol)
+    return moved(equation, calling_back(secant, start, equation, start, start, tol, maxiter), 10.0 * tol)
 
 
 def secant(f, x0, tol, maxiter):
@@ -87,7 +88,7 @@ def from_start(func, x0, args=(), xtol=1.49012e-8, maxfev=0):
         return x
     y, jacobian = stop_gradient(residual(x)), stop_gradient(operators.jacobian(residual)(x))
     jacobian = calling(regular, jacobian, x, y, jacobian, 10.0 * xtol)
-    return x - np.linalg.solve(jacobian, residual(x) - y)
+    return settled(x - np.linalg.solve(jacobian, residual(x) - y), x)
 
 
 DEFINITIONS[id(optimize.fsolve)] = from_start
