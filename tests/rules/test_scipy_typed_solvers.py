@@ -20,14 +20,15 @@ TYPED = not GENERIC and not ONE_WAY
 def roots_in_a_loop(p):
     total = 0.0
     for k in range(1, 5):
-        total += k * optimize.brentq(lambda x: x**3 + p * x - k, 0.0, 3.0)
+        total += k * optimize.brentq(lambda x: x**3 + p * x - k, 0.0, 3.0)  # noqa: B023
     return total
 
 
 def roots_of_what_was_found(p):
     found = 1.0
     for _ in range(3):
-        found = optimize.bisect(lambda x, a: x**3 + p * x - a * found, 0.0, 3.0, args=(2.0 * p,), xtol=1e-13)
+        last = found
+        found = optimize.bisect(lambda x, a: x**3 + p * x - a * last, 0.0, 3.0, args=(2.0 * p,), xtol=1e-13)  # noqa: B023
     return found
 
 
@@ -102,7 +103,13 @@ def integrals_of_roots(p):
     return integrate.quad(lambda t: optimize.brentq(lambda x: x**3 + p * x - t, 0.0, 3.0), 0.0, 1.0)[0]
 
 
+def double_integrals(p):
+    half, error = integrate.dblquad(lambda y, x, q: math.exp(-q * x * y), 0.0, p, 0.0, lambda x: p * x, args=(p,))
+    return half + integrate.dblquad(lambda y, x: x * y * p, 0.0, 1.0, lambda x: 0.0, np.inf if error > 1 else 2.0)[0]
+
+
 PROGRAMS = [
+    double_integrals,
     roots_in_a_loop,
     roots_of_what_was_found,
     roots_of_methods,
