@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused, bind, made_before
+from autodiff_hook.transform.specialise.draws import is_own
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import sites_changed
@@ -117,7 +118,10 @@ class Within:
         params = {i: self._like(x) for i, x in enumerate(likes)}
         self.inner.values_only = True
         shape = self._prepared(function, likes, params)
-        changed = any(sites_changed(s, self.inner.program) for block in shape.ir.blocks for s in block.statements)
+        statements = [s for block in shape.ir.blocks for s in block.statements]
+        if any(is_own([self.inner.type_of(x)]) for s in statements for x in s.operands):
+            raise Refused("native code that calls back what draws random numbers")
+        changed = any(sites_changed(s, self.inner.program) for s in statements)
         if changed and any(isinstance(self.inner.types[p], Reference) for p in self.params):
             raise Refused("native code that calls back what may change what the program has made")
         program = Pushforward(self.inner.program, shape, set(), RUNTIME | TANGENTS | {"strong": False})

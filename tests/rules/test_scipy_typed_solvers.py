@@ -202,13 +202,39 @@ def integrals_with_a_list(p):
     return integrate.quad(integrand, 0.0, 1.0)[0]
 
 
-@pytest.mark.parametrize("f", [roots_with_a_list, roots_with_a_memory, roots_with_a_work_array, integrals_with_a_list])
+def roots_whose_exception_decides(p):
+    try:
+        optimize.brentq(lambda x: x * x + p, 0.0, 2.0)
+    except ValueError:
+        return 3.0 * p
+    return p
+
+
+STORING = [
+    roots_with_a_list,
+    roots_with_a_memory,
+    roots_with_a_work_array,
+    integrals_with_a_list,
+    roots_whose_exception_decides,
+]
+
+
+@pytest.mark.parametrize("f", STORING)
 def test_functions_that_store_are_called_as_often_as_without(f):
     SEEN.clear()
     expected, count = f(1.3), len(SEEN)
     assert withgradient(f, 1.3)[0] == expected
     assert len(SEEN) == 2 * count or not count
     check_gradient(f, 1.3)
+
+
+@pytest.mark.skipif(not TYPED, reason="nothing is typed")
+def test_functions_that_draw_random_numbers_are_not_typed():
+    def f(p):
+        generator = np.random.default_rng(3)
+        return optimize.brentq(lambda x: x + 1e-30 * generator.normal() - p, 0.0, 3.0)
+
+    assert " 0 carried" not in str(explain(f, 1.3))
 
 
 def test_complex_roots_from_a_guess():
