@@ -75,7 +75,7 @@ def _calling_back(inf: Inference, s: Statement, called: Any, args: list[Operand]
     assert inf.block is not None
     inner = _within(inf, s, function)
     code, captured = inner.alone(function, [like])
-    inf.fixed += inner.fixed
+    inf.assumptions.fixed += inner.fixed
     made = FunctionType(code, inf.globals_of[inf.block])
     operands = target, Constant(made), Constant(len(captured)), *captured, *others
     return _calling(inf, s, called, [Constant(_call_back), result, *operands])

@@ -449,8 +449,6 @@ class Inference:
         may_be_absent = isinstance(kind, Optional) and not isinstance(kind.content, Reference)
         if self.give is not None and not may_be_absent:
             return self._is_refused(block, terminator, self.give, value)
-        self.values_only = False
-        """Whether nothing is differentiated."""
         self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
         if is_none(kind):
             self.traps.put(block, Refused("the function returns None"), terminator.position)
