@@ -474,8 +474,29 @@ def test_loose_tolerances_and_forces_that_jump():
     assert gradient(f, POINT)[0] == pytest.approx(gradient(reference, POINT)[0], abs=1e-3)
 
 
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "LSODA"])
+def test_states_at_given_times(method):
+    """Some are where steps end, several are within one."""
+    times = np.array([0.0, 0.01, 0.02, 0.3, 0.37, 0.5])
+    weights = np.array([[0.3, -0.4, 0.9, 0.2, 1.1, -0.7], [1.2, 0.7, 0.1, -0.6, 0.8, 0.5]])
+
+    def f(p):
+        factor = p[0]
+
+        def slope(t, y, speed):
+            return [factor * y[0], -speed * y[1]]
+
+        found = integrate.solve_ivp(slope, (0.0, 0.5), [1.0, p[2]], method, times, args=(p[1],), **TIGHT)
+        return np.sum(found.y * weights)
+
+    def reference(p):
+        return sum(exact(p, t) @ weight for t, weight in zip(times, weights.T))
+
+    assert gradient(f, POINT)[0] == pytest.approx(gradient(reference, POINT)[0], rel=1e-6)
+
+
 @pytest.mark.skipif(GENERIC, reason="nothing is typed")
-@pytest.mark.parametrize("method", ["RK45", "LSODA"])
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "LSODA"])
 def test_a_solution_is_one_node_and_its_solver_is_not_followed(method):
     def f(p):
         return integrate.solve_ivp(lambda t, y: -p * y, (0.0, 1.0), [1.0, 2.0], method, [0.5, 1.0]).y.sum()

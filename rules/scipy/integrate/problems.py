@@ -11,6 +11,7 @@ from functools import reduce
 
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.integrate._ivp.rk import rk_step
 
 from autodiff_hook import pullback
 from autodiff_hook.algebras.shadows import keep, reaches, some
@@ -54,23 +55,34 @@ class Walk:
     """The pullback of states at ``times`` over steps of an explicit method: by the first state, and by all else."""
 
     def __init__(self, call, steps, times):
-        found, args = call.alone, call.extra()
-        self.captured, self.taken, self.times = len(found.values), steps, times
-        self.steps = [Step(found, args, step, step.t_old, step.y_old, step.t - step.t_old) for step in steps]
+        self.found, self.args, self.times = call.alone, call.extra(), times
+        self.captured, self.taken = len(self.found.values), steps
         ends = np.array([steps[0].t_old, *(step.t for step in steps)])
         direction = np.sign(ends[-1] - ends[0])
         self.end = np.searchsorted(direction * ends, direction * times)
         self.inside = times != ends[self.end]
-        self.first = found.function, *found.values, float(ends[0]), steps[0].y_old, *args
-        self.kept = None if reads_alone(found.function) else pullback(*self.first)
+        self.steps = list(map(self.step, steps))
+        self.parts = [self.parts_of(i, step) if step.P is None else None for i, step in enumerate(steps, 1)]
+        self.first = self.found.function, *self.found.values, float(ends[0]), steps[0].y_old, *self.args
+        self.kept = None if reads_alone(self.found.function) else pullback(*self.first)
+
+    def step(self, taken):
+        return Step(self.found, self.args, taken, taken.t_old, taken.y_old, taken.t - taken.t_old)
+
+    def parts_of(self, i, taken):
+        """Shorter steps, to the times within one."""
+        times = self.times[(self.end == i) & self.inside].tolist()
+        return [self.step(shortened(self.found.native, self.args, taken, t)) for t in times]
 
     def __call__(self, cotangent):
-        moving, slope, found = self.at_end(0, cotangent), None, []
+        moving, slope, found = 0.0, None, []
         for i in range(len(self.steps), 0, -1):
             inside = (self.end == i) & self.inside
-            old, slopes = between(self.taken[i - 1], self.times[inside], cotangent[inside])
-            new = self.at_end(i, cotangent) + (moving if i < len(self.steps) else 0.0)
-            moving, slope, *given = self.steps[i - 1]((new, slope, slopes))
+            if self.parts[i - 1] is None:
+                old, slopes = between(self.taken[i - 1], self.times[inside], cotangent[inside])
+            else:
+                old, slopes = self.of_parts(i, cotangent[inside], found)
+            moving, slope, *given = self.steps[i - 1]((self.at_end(i, cotangent) + moving, slope, slopes))
             moving = moving + old
             found.append(given)
         value, back = self.kept or pullback(*self.first)
@@ -80,6 +92,15 @@ class Walk:
         found.append(given)
         moving = added(moving + self.at_end(0, cotangent), by_first)
         return moving, *(reduce(added, column) for column in zip(*found))
+
+    def of_parts(self, i, cotangent, found):
+        """The same as ``between``, by the pullbacks of shorter steps; what these give to all else goes to ``found``."""
+        old, slopes = 0.0, np.zeros_like(self.taken[i - 1].K)
+        for part, seed in zip(self.parts[i - 1], cotangent):
+            moving, slope, *given = part((seed, None, None))
+            old, slopes[0] = old + moving, slopes[0] + slope
+            found.append(given)
+        return old, slopes
 
     def at_end(self, i, cotangent):
         """The cotangent of what comes out where a step ends."""
@@ -95,8 +116,16 @@ def between(step, times, cotangent):
     return cotangent.sum(axis=0), h * (step.P @ powers.T @ cotangent)
 
 
+def shortened(fun, args, step, t):
+    """A step from the same start, as it would have been taken to an earlier time."""
+    slopes = np.empty_like(step.K)
+    at_start = step.t_old, step.y_old, step.K[0], t - step.t_old
+    y, f = rk_step(lambda t, y: np.asarray(fun(t, y, *args)), *at_start, step.A, step.B, step.C, slopes)
+    return step._replace(t=t, y=y, f=f, K=slopes)
+
+
 def node(call, steps, times):
-    """The token of the states at ``times``; False if they are to be followed."""
+    """The token of the states at ``times``."""
     start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
     tokens = (moving, *call.tokens_alone())
     if not some(tokens):
@@ -113,10 +142,7 @@ def node(call, steps, times):
 
 def has_node(call, value, steps):
     """Whether the steps are all that the states depend on."""
-    if call.alone is None or not steps or not isinstance(value.y, np.ndarray):
-        return False
-    ends = [steps[0].t_old, *(step.t for step in steps)]
-    return not isinstance(steps[0], Taken) or steps[0].P is not None or bool(np.all(np.isin(value.t, ends)))
+    return call.alone is not None and bool(steps) and isinstance(value.y, np.ndarray)
 
 
 @means(solve_ivp)
