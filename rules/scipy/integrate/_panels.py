@@ -80,9 +80,9 @@ def resolving(path, fun, rtol, atol):
         waiting = []
         if wide:
             panels = Panels(path, wide)
-            allowed = atol + rtol * np.max(np.abs(panels.stages), axis=1, keepdims=True)
             # The errors of the steps add up.
-            fits = np.max(np.abs(panels.gaps(fun)) / allowed, axis=(1, 2)) <= np.diff(wide)[:, 0]
+            allowed = (atol + rtol * np.max(np.abs(panels.stages), axis=1)) * np.diff(wide)
+            fits = np.all(np.abs(panels.gaps(fun)) <= allowed[:, None], axis=(1, 2))
             for (first, last), fit in zip(wide, fits):
                 middle = (first + last) // 2
                 (done if fit else waiting).extend([(first, last)] if fit else [(first, middle), (middle, last)])
