@@ -21,8 +21,8 @@ from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import operator_of
 from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.runtime.tangents import transposed
-from autodiff_hook.semantics.meanings import calling, calling_back, differentiated
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
+from autodiff_hook.semantics.meanings import calling, calling_back, differentiated, result_of
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
 from autodiff_hook.transform.specialise.calling import BODIES, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
@@ -110,6 +110,18 @@ def _is_like(x: Any, example: Any) -> bool:
     if isinstance(example, np.ndarray):
         return type(x) is np.ndarray and (x.dtype, x.ndim) == (example.dtype, example.ndim)
     return isinstance(x, type(example))
+
+
+def _result_of(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """An object that is nowhere made: what would show it is refused, as its class is of a library."""
+    cls = inf.type_of(args[0])
+    if s.result is None or not isinstance(cls, Known):
+        raise Refused("a result whose class is not known")
+    for name, value in zip(example_of(inf.type_of(args[1])), args[2:], strict=True):
+        inf.fields[s.result, name] = value, None
+    inf.results.add(s.result)
+    inf.leave_nothing(s)
+    return Fresh(cls.value, s.result)
 
 
 def _differentiated(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
@@ -298,6 +310,7 @@ BODIES.update(
         calling: _calling,
         _call_native: _called_native,
         differentiated: _differentiated,
+        result_of: _result_of,
         calling_back: _calling_back,
         transposed: _transposed,
     }

@@ -43,6 +43,11 @@ def calling_back(target: Any, result: Any, f: Any, like: Any, *others: Any) -> A
     return target(f, *others)
 
 
+def result_of(cls: Any, names: tuple[str, ...], *values: Any) -> Any:
+    """A result of a library function within ``DEFINITIONS``: an object of ``cls`` of which only attributes are read."""
+    raise NotImplementedError
+
+
 def differentiated() -> bool:
     """Whether a definition is followed for a derivative, and not for what native code calls back alone."""
     return True

@@ -74,6 +74,19 @@ def one_root_of_several(p):
     return optimize.fsolve(lambda x: x[0] ** 2 - p, 1)[0]
 
 
+def result_of(p):
+    return optimize.root_scalar(lambda x: x**3 + p * x - 2.0, bracket=[0.0, 2.0], xtol=1e-13)
+
+
+def results(p):
+    found = result_of(2.0 * p)
+    if not found.converged or type(found).__name__ != "RootResults" or not isinstance(found, dict):
+        raise RuntimeError(found.flag)
+    several = optimize.root(lambda x, a: [x[0] ** 2 + a * x[1] - 2.0, x[1] - x[0] * a], [1.0, 1.0], (p,))
+    guessed = optimize.root_scalar(lambda x: np.exp(x) * p - 2.0, x0=1.0, x1=1.2).root
+    return result_of(p).root * min(found.iterations, 2) + several.x[0] * guessed
+
+
 def integrals_in_a_loop(p):
     found = [integrate.quad(lambda t, k: math.sin(k * t * p), 0, 1, args=(k,))[0] for k in range(1, 4)]
     return sum(x * x for x in found)
@@ -118,6 +131,7 @@ PROGRAMS = [
     several_roots,
     several_roots_from_the_argument,
     one_root_of_several,
+    results,
     integrals_in_a_loop,
     integrals_up_to_infinity,
     integrals_between_moving_limits,
@@ -217,6 +231,43 @@ STORING = [
     integrals_with_a_list,
     roots_whose_exception_decides,
 ]
+
+
+def shown(found):
+    return found.root * len(repr(found).split("\n"))
+
+
+def kept(found):
+    SEEN.append(found)
+    return SEEN[-1].root
+
+
+def changed(found):
+    found.root = 2.0 * found.root
+    return found.root
+
+
+OF_RESULTS = [
+    shown,
+    kept,
+    changed,
+    lambda found: found["root"],
+    lambda found: sum(value for name, value in found.items() if name == "root"),
+    lambda found: found.root * len(found) if found else 0.0,
+    lambda found: getattr(found, "nothing", found.root),
+]
+
+
+@pytest.mark.parametrize("used", OF_RESULTS)
+def test_results_are_those_of_the_solver(used):
+    def f(p):
+        return used(result_of(p))
+
+    SEEN.clear()
+    value, (slope,) = withgradient(f, 1.3)
+    assert all(type(found) is type(result_of(1.3)) for found in SEEN)
+    assert value == f(1.3)
+    assert slope / value == pytest.approx(gradient(lambda p: result_of(p).root, 1.3)[0] / result_of(1.3).root)
 
 
 @pytest.mark.parametrize("f", STORING)

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 from scipy import optimize
-from scipy.optimize._zeros_py import _iter, _rtol, _xtol
+from scipy.optimize._zeros_py import RootResults, _iter, _rtol, _xtol
 
 from autodiff_hook import operators, stop_gradient, withgradient
-from autodiff_hook.semantics.meanings import DEFINITIONS, calling, calling_back, differentiated
+from autodiff_hook.semantics.meanings import DEFINITIONS, calling, calling_back, differentiated, result_of
 from autodiff_rules.scipy._standins import settled
 from autodiff_rules.scipy.optimize.implicit import CONDITION, NEWTON_STEP, scaled
 
@@ -37,6 +37,43 @@ def defined(solver):
 
 for solver in (optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder):
     defined(solver)
+
+
+FIELDS = "root", "converged", "iterations", "function_calls", "flag", "method"
+
+
+def scalar(f, *options):
+    names = "method", "bracket", "x0", "x1", "xtol", "rtol", "maxiter"
+    found = optimize.root_scalar(f, **dict(zip(names, options)))
+    if not found.converged:
+        raise ArithmeticError(found.flag)
+    return tuple([found[name] for name in FIELDS])
+
+
+def one_root(
+    f,
+    args=(),
+    method=None,
+    bracket=None,
+    fprime=None,
+    fprime2=None,
+    x0=None,
+    x1=None,
+    xtol=None,
+    rtol=None,
+    maxiter=None,
+):
+    def equation(x):
+        return f(x, *args)
+
+    if fprime is not None or fprime2 is not None:
+        raise NotImplementedError  # The carried program is told a slope.
+    like, slack = (0.5, True, 1, 1, "", ""), (xtol or 0.0) + (rtol or 0.0)
+    found = calling_back(scalar, like, equation, 0.5, method, bracket, x0, x1, xtol, rtol, maxiter)
+    return result_of(RootResults, FIELDS, moved(equation, found[0], 10.0 * slack), *found[1:])
+
+
+DEFINITIONS[id(optimize.root_scalar)] = one_root
 
 
 def from_guess(func, x0, fprime=None, args=(), tol=1.48e-8, maxiter=50):
@@ -75,6 +112,15 @@ def regular(x, y, jacobian, slack):
     return jacobian
 
 
+def moved_together(f, x, slack):
+    """A root of several functions of as many variables that was found, with its derivative."""
+    if not differentiated():
+        return x
+    y, jacobian = stop_gradient(f(x)), stop_gradient(operators.jacobian(f)(x))
+    jacobian = calling(regular, jacobian, x, y, jacobian, slack)
+    return settled(x - np.linalg.solve(jacobian, f(x) - y), x)
+
+
 def from_start(func, x0, args=(), xtol=1.49012e-8, maxfev=0):
     def equation(x):
         return np.asarray(func(x, *args))
@@ -84,11 +130,30 @@ def from_start(func, x0, args=(), xtol=1.49012e-8, maxfev=0):
 
     start = stop_gradient(np.ravel(np.asarray(x0) * 1.0))
     x = calling_back(found, start, equation, start, start, xtol, maxfev)
-    if not differentiated():
-        return x
-    y, jacobian = stop_gradient(residual(x)), stop_gradient(operators.jacobian(residual)(x))
-    jacobian = calling(regular, jacobian, x, y, jacobian, 10.0 * xtol)
-    return settled(x - np.linalg.solve(jacobian, residual(x) - y), x)
+    return moved_together(residual, x, 10.0 * xtol)
 
 
+SEVERAL = "x", "success", "message"
+
+
+def several(f, x0, method, tol):
+    found = optimize.root(f, x0, method=method, tol=tol)
+    if not found.success:
+        raise ArithmeticError(found.message)
+    return tuple([found[name] for name in SEVERAL])
+
+
+def roots(fun, x0, args=(), method="hybr", jac=None, tol=None):
+    def equation(x):
+        return np.asarray(fun(x, *args))
+
+    if jac is not None:
+        raise NotImplementedError  # The carried program is told a Jacobian.
+    start = stop_gradient(np.asarray(x0) * 1.0)
+    found = calling_back(several, (start, True, ""), equation, start, start, method, tol)
+    slack = 1e-4 if tol is None else 10.0 * tol
+    return result_of(optimize.OptimizeResult, SEVERAL, moved_together(equation, found[0], slack), *found[1:])
+
+
+DEFINITIONS[id(optimize.root)] = roots
 DEFINITIONS[id(optimize.fsolve)] = from_start
