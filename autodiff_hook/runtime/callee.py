@@ -148,6 +148,8 @@ class Callee:
         del inner.world
         if inner.warnings or inner.commits or inner.quiet or inner.strict:
             raise Refused("a call of what has effects")
+        if inner.once:
+            raise Refused("a call of what has only first derivatives here")
 
     def _given(self, outer: Inference, operands: list[Operand]) -> dict[Variable, Operand]:
         """The parameters that are objects from outside, whose parts are loaded on entry."""

@@ -30,18 +30,22 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    Reference,
     Site,
     Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused, bind, made_before
+from autodiff_hook.transform.specialise.draws import is_own
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.invariants import sites_changed
 from autodiff_hook.transform.specialise.joint import joint_pass
-from autodiff_hook.transform.specialise.lattice import item_like, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, item_like, number_types
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.pushforward import Pushforward
+from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import bind_to
 
@@ -57,6 +61,8 @@ class Within:
         self.params: dict[Variable, Operand] = {}
         """The parameters, each with the operand that it stands for."""
         self.fixed: list[tuple[Operand, Abstract]] = []
+        self._making: list[Closure] = []
+        """The functions whose captured variables are looked up."""
 
     def gradients(
         self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], single: bool, valued: bool
@@ -69,6 +75,7 @@ class Within:
         types = number_types(inner.type_of(shape.exit.params[0]))
         if types is None or not types <= _REAL:
             raise Refused("a derivative of what is no real scalar")
+        _require_more(inner)
         needs = needed(inner.program, shape, sources)
         joint = joint_pass(inner.program, shape, [*self.params], needs, RUNTIME | {"strong": False}, None, [])
         primal = joint.builder.blocks[: len(shape.ir.blocks)]
@@ -92,6 +99,7 @@ class Within:
         seeds = {params[i]: self._parameter(tangent) for i, tangent in tangents.items()}
         shape, inner = self._prepared(function, primals, params), self.inner
         value = inner.type_of(shape.exit.params[0])
+        _require_more(inner)
         if not _is_made_of_numbers(value):
             raise Refused(f"the tangent of {named(value)}")
         needs = needed(inner.program, shape, [*seeds])
@@ -104,6 +112,25 @@ class Within:
         tangent = Forms(builder, last, inner, Constant(None)).form(value, result, tangent)
         last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
         return self._finished(builder.finish(), shape, program.primal)
+
+    def alone(self, function: Operand, likes: list[Operand]) -> tuple[CodeType, list[Operand]]:
+        """Code that gives the value for any arguments like these, its last parameters; the operands of the others."""
+        params = {i: self._like(x) for i, x in enumerate(likes)}
+        self.inner.values_only = True
+        shape = self._prepared(function, likes, params)
+        statements = [s for block in shape.ir.blocks for s in block.statements]
+        if any(is_own([self.inner.type_of(x)]) for s in statements for x in s.operands):
+            raise Refused("native code that calls back what draws random numbers")
+        changed = any(sites_changed(s, self.inner.program) for s in statements)
+        if changed and any(isinstance(self.inner.types[p], Reference) for p in self.params):
+            raise Refused("native code that calls back what may change what the program has made")
+        program = Pushforward(self.inner.program, shape, set(), RUNTIME | TANGENTS | {"strong": False})
+        builder, last, result, _ = program.build({})
+        last.terminator = Terminator("return", [result])
+        for param in params.values():
+            self.params[param] = self.params.pop(param)
+        code, operands = self._finished(builder.finish(), shape, program.primal)
+        return code, operands[: len(operands) - len(likes)]
 
     def value(self, function: Operand, primals: list[Operand]) -> Abstract:
         """What is known of the value of the function."""
@@ -150,6 +177,13 @@ class Within:
         self.fixed.append((operand, general))
         return param
 
+    def _like(self, operand: Operand) -> Variable:
+        """A parameter for any value of a type."""
+        param, kind = Variable(), abstract_of(example_of(self.outer.type_of(operand)))
+        self.params[param] = operand
+        self.inner.types[param] = kind
+        return param
+
     def _constant(self, operand: Operand) -> Operand:
         """What the function has captured, or is bound to."""
         operand = self.outer.final(operand)
@@ -187,7 +221,11 @@ class Within:
             return Bound(kind.function, self._constant(kind.receiver))
         if kind.keyword_defaults:
             raise Refused("a derivative of a function with defaults by keyword")
+        if any(kind is other for other in self._making):
+            raise Refused("a derivative of a function that has captured itself")
+        self._making.append(kind)
         cells, defaults = tuple(map(self._cell, kind.cells)), tuple(map(self._constant, kind.defaults))
+        self._making.pop()
         return Closure(kind.code, kind.globals, cells, defaults)
 
     def _cell(self, cell: Operand) -> Operand:
@@ -259,6 +297,12 @@ def _require_numbers(builder: Builder, last: Block, cotangents: list[tuple[Abstr
     after, stop = go_on_if(builder, last, builder.emit(last, "compare", total, total, data="=="))
     stop.terminator = Terminator("raise", [Constant(Undefined)])
     return after
+
+
+def _require_more(inner: Inference) -> None:
+    """Refuse what is right to first order alone: the program around has derivatives, too."""
+    if inner.once:
+        raise Refused("a derivative of what has only first derivatives here")
 
 
 def _called(f: Callable[..., Any], *args: Any) -> Any:

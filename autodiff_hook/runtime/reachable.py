@@ -15,12 +15,13 @@ from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.runtime.buffers import operands_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of, is_open, wrapped_by
+from autodiff_hook.runtime.sharing import ByCode
 
 _WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pandas"}
 """Packages whose globals hold nothing that a program has made."""
 _ATTACHED: Final = frozenset({"J"})
 """The attributes that the loader gives to functions."""
-_LEAVES: Final = frozenset({int, float, complex, bool, str, bytes, type(None), CodeType})
+LEAVES: Final = frozenset({int, float, complex, bool, str, bytes, type(None), CodeType})
 """What refers to nothing that matters; most of what large structures hold."""
 
 
@@ -41,7 +42,7 @@ def reachable(
     while waiting:
         for item in waiting:  # it grows: what is near comes first
             cls = type(item)
-            if cls in _LEAVES or id(item) in seen:
+            if cls in LEAVES or id(item) in seen:
                 continue
             kind = kind_of(cls)
             if kind == "number" or kind == "array" and not (arrays or item.dtype.hasobject):
@@ -181,7 +182,7 @@ def _globals_of(function: FunctionType) -> list[Any]:
     return [x for x in found if kind_of(type(x)) not in ("number", "inert") or issubclass(type(x), type)]
 
 
-def namespaces_of(function: FunctionType, names: set[str]) -> list[dict[str, Any]]:
+def namespaces_of(function: FunctionType, names: frozenset[str]) -> list[dict[str, Any]]:
     """The globals of a function of a program, and those of the modules that it names."""
     found = [function.__globals__]
     if _is_of_library(function):
@@ -193,9 +194,16 @@ def namespaces_of(function: FunctionType, names: set[str]) -> list[dict[str, Any
     return found
 
 
-def names_in(code: CodeType) -> set[str]:
+def names_in(code: CodeType) -> frozenset[str]:
     """The names of globals, and of attributes, in code and the code of functions in it."""
-    return {*code.co_names, *(n for c in code.co_consts if type(c) is CodeType for n in names_in(c))}
+    found = _names.found.get(id(code))
+    if found is None:
+        within = [names_in(x) for x in code.co_consts if type(x) is CodeType]
+        found = _names.add(code, frozenset(code.co_names).union(*within))
+    return found
+
+
+_names: Final[ByCode[frozenset[str]]] = ByCode(1024)
 
 
 def _referents_of_array(array: Any) -> list[Any]:

@@ -30,6 +30,29 @@ DEFINITIONS: Final[dict[int, FunctionType]] = {}
 """Python functions that do what callables of libraries do, by the identity of these."""
 
 
+def calling(target: Any, result: Any, *operands: Any) -> Any:
+    """A call of native code within ``DEFINITIONS``: what comes back is of the type of ``result``, and a constant.
+
+    The definition gives it its derivative, which has none of its own.
+    """
+    return target(*operands)
+
+
+def calling_back(target: Any, result: Any, f: Any, like: Any, *others: Any) -> Any:
+    """The same of native code that calls ``f`` back, with one value of the type of ``like``."""
+    return target(f, *others)
+
+
+def result_of(cls: Any, names: tuple[str, ...], *values: Any) -> Any:
+    """A result of a library function within ``DEFINITIONS``: an object of ``cls`` of which only attributes are read."""
+    raise NotImplementedError
+
+
+def differentiated() -> bool:
+    """Whether a definition is followed for a derivative, and not for what native code calls back alone."""
+    return True
+
+
 def means(*targets: Any) -> Callable[[F], F]:
     """Register what callables mean."""
 

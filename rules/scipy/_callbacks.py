@@ -92,6 +92,10 @@ class Call:
         moving = some([self.tokens.get(name) for name in names])
         return moving or reaches(self.alg, *[self.arguments[name] for name in names])
 
+    def depends(self):
+        """Whether the callback, or its further arguments, may have a derivative."""
+        return self.may_move([name for name in (self.function, "args") if name in self.arguments])
+
     def make_tuple(self, args, token):
         """Make the further arguments of the callback the tuple that ``target`` makes of them."""
         if self.is_one(args):

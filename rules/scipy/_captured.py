@@ -52,7 +52,7 @@ class Alone:
     """A function that holds nothing with a token but numbers and arrays that it has captured: the ``values``."""
 
     def __init__(self, native, leaves, sources):
-        self._native, self._leaves, self._sources = native, leaves, sources
+        self.native, self._leaves, self._sources = native, leaves, sources
         self._moving = tuple([i for i, leaf in enumerate(leaves) if leaf.token is not None])
         self.values = tuple([leaves[i].value for i in self._moving])
         self.tokens = tuple([leaves[i].token for i in self._moving])
@@ -68,11 +68,11 @@ class Alone:
         None if a program of it would not be met again.
         """
         fixed = [leaf.value for i, leaf in enumerate(self._leaves) if i not in self._moving]
-        if self._native.__defaults__ or self._native.__kwdefaults__:
+        if self.native.__defaults__ or self.native.__kwdefaults__:
             return None
         if not all(type(x) in _KNOWN_BY_TYPE or is_lasting(x) for x in fixed):
             return None
-        return _written(self._native, self._leaves, self._sources, self._moving, TAKEN)
+        return _written(self.native, self._leaves, self._sources, self._moving, TAKEN)
 
 
 def number_of(y):

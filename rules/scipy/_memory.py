@@ -14,7 +14,7 @@ from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure
-from autodiff_hook.runtime.reachable import reachable
+from autodiff_hook.runtime.reachable import LEAVES, reachable
 from autodiff_hook.semantics.opaque import is_written
 
 MISSING = object()
@@ -27,6 +27,7 @@ class Memory:
 
     def __init__(self, alg, *roots):
         self.alg = alg
+        roots = [root for root in roots if type(root) not in LEAVES]
         self.before = {id(item): (item, contents(item)) for root in roots for item in reachable(root)}
         self.arrays = [(array, array.copy()) for array in arrays_of(roots, self.before)]
         self.after = {}

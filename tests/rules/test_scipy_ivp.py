@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import tracemalloc
 
 import numpy as np
@@ -12,7 +13,9 @@ from scipy import integrate
 from autodiff_hook import gradient, hessian, hvp, jacobian, jvp, pullback, withgradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.reports import collecting
+from autodiff_hook.runtime.specialising import GENERIC
 from autodiff_hook.testing import check_rule
+from autodiff_rules.scipy.integrate import _panels
 from autodiff_rules.scipy.integrate.explicit import combination
 
 POINT = np.array([1.3, 0.7, 0.4])
@@ -429,3 +432,76 @@ def test_a_step_keeps_no_pullbacks_of_its_stages():
         assert tracemalloc.get_traced_memory()[1] < 6000 * steps
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("held", [10**7, 60])
+@pytest.mark.parametrize("end", [6.0, -6.0])
+def test_paths_of_many_steps(monkeypatch, held, end):
+    """Panels have several steps; the Jacobians are held a part at a time."""
+    monkeypatch.setattr(_panels, "HELD", held)
+    times = np.linspace(0.0, end, 41)
+
+    def f(p):
+        def swing(y, t):
+            place, speed = y
+            return [speed, -p[0] * place + p[1] * math.cos(t)]
+
+        by_odeint = integrate.odeint(swing, [p[2], 0.0], times)
+        found = integrate.solve_ivp(lambda t, y: swing(y, t), (0.0, end), [p[2], 0.0], "LSODA", times, **TIGHT)
+        return np.sum(by_odeint[:, 0] * times) + np.sum(found.y[1])
+
+    def reference(p):
+        w, forced = np.sqrt(p[0]), p[1] / (p[0] - 1.0)
+        place = (p[2] - forced) * np.cos(w * times) + forced * np.cos(times)
+        speed = -(p[2] - forced) * w * np.sin(w * times) - forced * np.sin(times)
+        return np.sum(place * times) + np.sum(speed)
+
+    expected = gradient(reference, POINT)[0]
+    assert gradient(f, POINT)[0] == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+def test_loose_tolerances_and_forces_that_jump():
+    def f(p):
+        def charged(y, t):
+            return -p[0] * y + (p[1] if t < 1.0 else 0.0)
+
+        return integrate.odeint(charged, [p[2]], [0.0, 3.0], rtol=1e-4, atol=1e-4)[-1, 0]
+
+    def reference(p):
+        at = p[2] * np.exp(-p[0]) + p[1] / p[0] * (1.0 - np.exp(-p[0]))
+        return at * np.exp(-2.0 * p[0])
+
+    assert gradient(f, POINT)[0] == pytest.approx(gradient(reference, POINT)[0], abs=1e-3)
+
+
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "LSODA"])
+def test_states_at_given_times(method):
+    """Some are where steps end, several are within one."""
+    times = np.array([0.0, 0.01, 0.02, 0.3, 0.37, 0.5])
+    weights = np.array([[0.3, -0.4, 0.9, 0.2, 1.1, -0.7], [1.2, 0.7, 0.1, -0.6, 0.8, 0.5]])
+
+    def f(p):
+        factor = p[0]
+
+        def slope(t, y, speed):
+            return [factor * y[0], -speed * y[1]]
+
+        found = integrate.solve_ivp(slope, (0.0, 0.5), [1.0, p[2]], method, times, args=(p[1],), **TIGHT)
+        return np.sum(found.y * weights)
+
+    def reference(p):
+        return sum(exact(p, t) @ weight for t, weight in zip(times, weights.T))
+
+    assert gradient(f, POINT)[0] == pytest.approx(gradient(reference, POINT)[0], rel=1e-6)
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "LSODA"])
+def test_a_solution_is_one_node_and_its_solver_is_not_followed(method):
+    def f(p):
+        return integrate.solve_ivp(lambda t, y: -p * y, (0.0, 1.0), [1.0, 2.0], method, [0.5, 1.0]).y.sum()
+
+    with collecting() as reports:
+        gradient(f, 0.7)
+    followed = {r.code.co_name for r in reports if r.code is not None}
+    assert followed.isdisjoint({"solve_ivp", "step", "_step_impl"})

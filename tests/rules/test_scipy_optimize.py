@@ -484,7 +484,7 @@ def test_equations_of_functions_that_stand_alone_are_typed_once():
         def equation_of_its_own(x):
             return x**3 + slope(x) - q
 
-        return optimize.brentq(equation_of_its_own, -5.0, 5.0)
+        return optimize.toms748(equation_of_its_own, -5.0, 5.0)
 
     with collecting() as reports:
         for p in (1.1, 1.2, 1.3):

@@ -67,6 +67,8 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
     cls = receiver_class(value)
     if name == "__class__" and isinstance(value, (Fresh, Dict)):
         return known_as(inf, s, shown(cls))
+    if isinstance(value, Fresh) and value.made in inf.results and (value.made, name) in inf.fields:
+        return alias(inf, s, inf.fields[value.made, name][0])
     if is_assigned(inf, value, name):
         return assigned.read(inf, s, value.example, owner, name)
     found = look(inf, cls, name)

@@ -125,6 +125,8 @@ class Inference:
         self.classes: dict[Statement, type] = {}
         """The classes of the named tuples that statements put together."""
         self.fields: dict[tuple[Variable, str], tuple[Operand, Statement | None]] = {}
+        self.results: set[Variable] = set()
+        """Objects of library classes of which nothing but fields are read, however the class looks them up."""
         """The attributes of objects, and what assigns them; those of merged objects come by parameters."""
         self.stores: dict[Operand, Statement] = {}
         self.orders: list[tuple[Statement, Statement | Edge]] = []
@@ -154,6 +156,10 @@ class Inference:
         self.stale = False
         self.assumptions = Assumptions()
         self.quiet = self.strict = False
+        self.once = False
+        """Whether what the program gives up for a derivative has none of its own: it is right to first order alone."""
+        self.values_only = False
+        """Whether nothing is differentiated."""
         self.returns_none = False
         self.give: Callable[[Operand], None] | None = None
         """Who is told what is returned, by a function that has a program of its own."""

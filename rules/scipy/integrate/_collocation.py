@@ -93,10 +93,8 @@ def jacobian_of_gap(alg, fun, start, end, stages):
 def of_gap(slopes, weights):
     """The Jacobian of the gap from those of the function at the stages."""
     count, n = len(slopes), len(slopes[0])
-    blocks = np.eye(count * n).reshape(count, n, count, n)
-    for j, slope in enumerate(slopes):
-        blocks[:, :, j, :] -= weights[:, j, None, None] * slope
-    return blocks.reshape(count * n, count * n)
+    blocks = np.asarray(weights)[:, None, :, None] * np.transpose(slopes, (1, 0, 2))
+    return np.eye(count * n) - blocks.reshape(count * n, count * n)
 
 
 def jacobian_of(alg, fun, time, y):

@@ -1,6 +1,7 @@
 """Nodes and weights that resolve an integrand: an adaptive rule of Gauss and Kronrod that keeps its nodes.
 
-The tolerance is far below what is asked of the integral, so that the derivatives of the integrand are resolved as well.
+Limits are 0 and 1 for the rule, or -1 and 1 if both are infinite. The tolerance is far below what is asked of the
+integral, so that the derivatives of the integrand are resolved as well.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from autodiff_hook.errors import NotDifferentiable
+
 TOLERANCE = 1e-11
 """The error that is aimed at, relative to the integral of the absolute value."""
+
+RESOLVED = 1e-6
+"""How far, relative to 1 + the integral, the sum at the nodes may be from what was integrated."""
 
 INTERVALS = 400
 NOISE = 1e-5
@@ -64,12 +70,63 @@ class Piece(NamedTuple):
     error: float
 
 
+def edges_between(a, b, points):
+    """The limits, and what is between them, by the variable of ``place``."""
+    low = -1.0 if np.isinf(a) and np.isinf(b) else 0.0
+    between = [] if points is None or a == b else [float(point - a) / (b - a) for point in points]
+    return [low, *sorted(t for t in set(between) if low < t < 1.0), 1.0]
+
+
+def place(t, a, b):
+    """x, and its derivative by t, which is 1 at the upper limit and 0, or -1 if both are infinite, at the lower."""
+    if math.isfinite(a) and math.isfinite(b):
+        return a + (b - a) * t, b - a
+    if np.isinf(a) and np.isinf(b):
+        return np.copysign(1.0, b) * t / (1.0 - t * t), np.copysign(1.0, b) * (1.0 + t * t) / (1.0 - t * t) ** 2
+    if np.isinf(b):
+        return a + np.copysign(1.0, b) * t / (1.0 - t), np.copysign(1.0, b) / (1.0 - t) ** 2
+    return b + np.copysign(1.0, a) * (1.0 - t) / t, -np.copysign(1.0, a) / t**2
+
+
+def resolving(f, a, b, points, name, kinks):
+    """Nodes and weights that resolve an integrand between limits; with ``kinks``, those are an error, as jumps are."""
+
+    def probe(t):
+        x, slope = place(t, a, b)
+        return np.array([float(f(x)) for x in x.tolist()]) * slope
+
+    edges = edges_between(a, b, points)
+    pieces, error = resolved(probe, edges)
+    if not error <= RESOLVED * (1.0 + abs(sum(piece.integral for piece in pieces))):
+        raise unresolved(name)
+    for what, look in (("jump", jump), ("kink or narrow peak", kink))[: 2 if kinks else 1]:
+        at = look(pieces, edges)
+        if at is not None:
+            raise NotDifferentiable(
+                f"the integrand of {name} has a {what} at {place(at, a, b)[0]}, and whether that moves is not "
+                f"known: split the integral there, or name it in points= if it does not move"
+            )
+    found = [(piece.high - piece.low, *place(places(piece.low, piece.high), a, b)) for piece in pieces]
+    nodes = [x for _, nodes, _ in found for x in nodes.tolist()]
+    return nodes, [w for width, _, slope in found for w in (WEIGHTS * (width / 2.0) * slope).tolist()]
+
+
+def check(total, value, error, name):
+    """Raise if the sum over the nodes is not what was integrated."""
+    if not abs(total - value) <= RESOLVED * (1.0 + abs(value)) + 10.0 * error:
+        raise unresolved(name)
+
+
+def unresolved(name):
+    return NotDifferentiable(f"{name} has not resolved the integrand: its derivative is not known")
+
+
 def places(low, high):
     return (low + high) / 2.0 + (high - low) / 2.0 * NODES
 
 
 def piece_of(f, low, high):
-    values = np.array([f(t) for t in places(low, high)])
+    values = f(places(low, high))
     half = (high - low) / 2.0
     integral = half * (WEIGHTS @ values)
     spread = half * (WEIGHTS @ np.abs(values - integral / (2.0 * half)))
@@ -79,7 +136,7 @@ def piece_of(f, low, high):
 
 
 def resolved(f, edges):
-    """The pieces between ``edges``, and an estimate of the error of all."""
+    """The pieces between ``edges``, and an estimate of the error of all; ``f`` takes and gives arrays."""
     waiting = [piece_of(f, low, high) for low, high in zip(edges, edges[1:])]
     waiting = [(-piece.error, i, piece) for i, piece in enumerate(waiting)]
     heapq.heapify(waiting)

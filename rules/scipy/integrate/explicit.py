@@ -1,9 +1,4 @@
-"""``solve_ivp`` and the steps of explicit methods of Runge and Kutta.
-
-A call runs natively first. Then its source is followed, from what the right-hand side found at first. If that leaves
-nothing behind, steps run natively there, and of each only the stages that were accepted are followed; so the times of
-the steps are taken as they are, but for the first and the last.
-"""
+"""Steps of explicit methods of Runge and Kutta."""
 
 from contextvars import ContextVar
 from types import BuiltinFunctionType, CodeType, ModuleType
@@ -12,12 +7,11 @@ import numpy as np
 from scipy.integrate import DOP853, RK45, solve_ivp
 
 from autodiff_hook import pullback
-from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, reaches, some
+from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, some
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.extend import cotangents
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
-from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy._captured import differentiable_alone
 from autodiff_rules.scipy.optimize.implicit import seeded
 
@@ -31,22 +25,6 @@ CHANGED = (
 
 STORES_NOTHING = ContextVar("STORES_NOTHING", default=False)
 """Whether the right-hand side is known to leave nothing behind but what it returns."""
-
-
-@means(solve_ivp)
-def initial_value_problem(alg, t, args, kwargs):
-    call = Call(alg, solve_ivp, "fun", t, args, kwargs)
-    if not some(t) and not reaches(alg, *args, *kwargs.values()):
-        return solve_ivp(*args, **kwargs), None
-    call.run()
-    call.memory.rewind()
-    setting = STORES_NOTHING.set(not call.memory.changed)
-    try:
-        found = enter(alg, (None, *t), solve_ivp, args, kwargs)
-    finally:
-        STORES_NOTHING.reset(setting)
-    call.memory.settle(call.callback)
-    return found
 
 
 def combination(y, weights, *slopes):

@@ -12,6 +12,8 @@ from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy._captured import differentiable_alone
 from autodiff_rules.scipy.integrate._collocation import Stages, between, moving_stages, radau
+from autodiff_rules.scipy.integrate._panels import Flow, Path, resolving
+from autodiff_rules.scipy.integrate._recorded import RecordedLSODA
 from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, captured, right_hand_side
 
 _native_step, _native_dense = LSODA._step_impl, LSODA._dense_output_impl
@@ -103,6 +105,39 @@ def nordsieck(start, y, end, stages, h, order):
     return np.concatenate([found, np.zeros((order - degree, len(y)))]).T
 
 
+def starting(y0):
+    return np.ravel(np.asarray(y0) * 1.0)
+
+
+def flow_token(call, found):
+    """The token of what ``odeint`` has found; None if its steps are not found again."""
+    times, tfirst = np.asarray(call.arguments["t"]) * 1.0, bool(call.arguments["tfirst"])
+    start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+    tokens = (moving, *call.tokens_alone())
+    if not some(tokens):
+        return None
+    func, args = call.callback, call.extra()
+
+    def fun(time, y):
+        return func(time, y, *args) if tfirst else func(y, time, *args)
+
+    steps, options = [], options_of(call.arguments)
+    solver = RecordedLSODA(fun, times[0], start, times[-1], steps=steps, **options)
+    while solver.status == "running":
+        solver.step()
+    if solver.status == "failed":
+        return None
+    path = Path(times[0], start, steps)
+    if not agree(path.at(times), found):
+        return None
+    panels = resolving(path, fun, options["rtol"], options["atol"])
+    return call.alg.node(Flow(call, panels, times, tfirst), tokens)
+
+
+def agree(again, found):
+    return np.allclose(again, found, SAME, SAME * np.max(np.abs(found), initial=0.0))
+
+
 def followed(func, y0, t, args, tfirst, times_move, options):
     """``odeint`` by ``solve_ivp``, which gives each time once."""
 
@@ -151,11 +186,19 @@ def odeint(alg, t, args, kwargs):
     value = (found, info) if full else found
     if not call.may_move(MATTER):
         return value, None
-    token = followed_token(call, found) if info["message"] == SUCCESS else None
+    ended = info["message"] == SUCCESS
+    token = (flow_token if takes_flow(call) else followed_token)(call, found) if ended else None
     if token is None:
         what = f"{call.name} did not come to the end, or has options that are not known"
         token = alg.unknown(NotDifferentiable(what))
     return value, (token, None) if full else token
+
+
+def takes_flow(call):
+    """Whether only the start and what the right-hand side has may have derivatives, and it leaves nothing behind."""
+    times = call.arguments["t"]
+    still = call.tokens.get("t") is None and not reaches(call.alg, times)
+    return still and call.alone is not None and times[0] != times[-1]
 
 
 def followed_token(call, found):
@@ -175,5 +218,4 @@ def followed_token(call, found):
     tokens = (None, *given, token, None, None, None)
     again, moving = enter(call.alg, tokens, followed, (*operands, options_of(call.arguments)), {})
     call.memory.settle(call.callback)
-    near = again is not None and np.allclose(again, found, SAME, SAME * np.max(np.abs(found), initial=0.0))
-    return moving if near else None
+    return moving if again is not None and agree(again, found) else None

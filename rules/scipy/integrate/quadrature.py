@@ -13,10 +13,7 @@ from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call, Program
 from autodiff_rules.scipy._captured import number_of
-from autodiff_rules.scipy.integrate._nodes import WEIGHTS, jump, kink, places, resolved
-
-RESOLVED = 1e-6
-"""How far, relative to 1 + the integral, the sum at the nodes may be from what was integrated."""
+from autodiff_rules.scipy.integrate._nodes import check, resolving
 
 MATTER = ("func", "a", "b", "args", "wvar")
 
@@ -72,8 +69,10 @@ class Integral(Call):
             return self.alg.unknown(reason)
         found, token = self.sum_alone(nodes, weights) or self.sum(nodes, weights)
         self.memory.settle(self.callback)
-        if abs(found - value) > RESOLVED * (1.0 + abs(value)) + 10.0 * error:
-            return self.alg.unknown(self.unresolved())
+        try:
+            check(found, value, error, self.name)
+        except NotDifferentiable as reason:
+            return self.alg.unknown(reason)
         return token
 
     def refuse(self):
@@ -89,9 +88,6 @@ class Integral(Call):
         if weight not in (None, "cos", "sin") or weight is not None and infinite:
             where = " and infinite limits" if infinite else ""
             raise NotDifferentiable(f"{self.name} with the weight {weight!r}{where} is not differentiated")
-
-    def unresolved(self):
-        return NotDifferentiable(f"{self.name} has not resolved the integrand: its derivative is not known")
 
     def sum_alone(self, nodes, weights):
         """The integral and its token, by one program of all nodes; None if the integrand may not be taken alone."""
@@ -128,47 +124,9 @@ class Integral(Call):
 
     def nodes(self):
         """Nodes and weights that resolve the integrand."""
-        edges = self.edges()
-        pieces, error = resolved(self.probe, edges)
-        if not error <= RESOLVED * (1.0 + abs(sum(piece.integral for piece in pieces))):
-            raise self.unresolved()
-        for what, look in (("jump", jump), ("kink or narrow peak", kink))[: 2 if self.alg.depth else 1]:
-            at = look(pieces, edges)
-            if at is not None:
-                raise NotDifferentiable(
-                    f"the integrand of {self.name} has a {what} at {self.place(at)[0]}, and whether that moves is not "
-                    f"known: split the integral there, or name it in points= if it does not move"
-                )
-        nodes, weights = [], []
-        for piece in pieces:
-            for t, factor in zip(places(piece.low, piece.high), WEIGHTS):
-                x, slope = self.place(t)
-                nodes.append(float(x))
-                weights.append(float(factor * (piece.high - piece.low) / 2.0 * slope))
-        return nodes, weights
-
-    def edges(self):
-        """The limits, and what is between them, by the variable of ``place``."""
-        a, b, points = (self.arguments[name] for name in ("a", "b", "points"))
-        low = -1.0 if np.isinf(a) and np.isinf(b) else 0.0
-        between = [] if points is None or a == b else [float(point - a) / (b - a) for point in points]
-        return [low, *sorted(t for t in set(between) if low < t < 1.0), 1.0]
-
-    def place(self, t):
-        """x, and its derivative by t, which is 1 at the upper limit and 0, or -1 if both are infinite, at the lower."""
-        a, b = self.arguments["a"], self.arguments["b"]
-        if np.isinf(a) and np.isinf(b):
-            return np.copysign(1.0, b) * t / (1.0 - t * t), np.copysign(1.0, b) * (1.0 + t * t) / (1.0 - t * t) ** 2
-        if np.isinf(b):
-            return a + np.copysign(1.0, b) * t / (1.0 - t), np.copysign(1.0, b) / (1.0 - t) ** 2
-        if np.isinf(a):
-            return b + np.copysign(1.0, a) * (1.0 - t) / t, -np.copysign(1.0, a) / t**2
-        return a + (b - a) * t, b - a
-
-    def probe(self, t):
-        x, slope = self.place(t)
-        weighting = self.arguments["weight"], self.arguments["wvar"]
-        return float(integrand(self.callback, float(x), self.extra(), *weighting)) * slope
+        a, b, points, weight, wvar = (self.arguments[name] for name in ("a", "b", "points", "weight", "wvar"))
+        f, args = self.callback, self.extra()
+        return resolving(lambda x: integrand(f, x, args, weight, wvar), a, b, points, self.name, self.alg.depth)
 
 
 @means(integrate.quad)

@@ -150,7 +150,8 @@ def solution(call, x, converged, paired=False, elementwise=False, slack=None):
     call.memory.rewind()
     alone = call.alone is not None
     value, token = (None, None) if alone else call.equation(x, None)
-    if not some(call.tokens_alone()) if alone else gather(alg, value, token) is None:
+    # An equation may have branches that decide about its value, and no token.
+    if not some(call.tokens_alone()) if alone else gather(alg, value, token) is None and not call.depends():
         call.memory.settle(call.callback)
         return None
     try:

@@ -1,0 +1,141 @@
+"""The derivative of a flow along a path that is known: panels of a few steps of its solver, each taken as one step of
+an implicit method of Radau, whose order is above that of the solver.
+
+The right-hand side is followed at all stages by one program. A sweep of that gives one row of its Jacobian at each of
+them; with these, the cotangents of the slopes are found panel by panel, and one last sweep takes them back.
+"""
+
+from functools import reduce
+
+import numpy as np
+
+from autodiff_rules.scipy._callbacks import Program
+from autodiff_rules.scipy.integrate._collocation import added, between, of_gap, radau
+
+WIDEST = 16
+"""How many steps of a solver a panel may have; halved until the stages satisfy the equations of one step."""
+
+HELD = 10**7
+"""How many numbers the Jacobians have that are held at once."""
+
+
+class Path:
+    """Steps of LSODA: where they end, and the states there and between."""
+
+    def __init__(self, start, y, steps):
+        self.ends = np.array([start, *(step.t for step in steps)])
+        self.direction = np.sign(self.ends[-1] - start)
+        orders = [step.yh.shape[1] - 1 for step in steps]
+        self.order, self.lengths = max(orders), np.array([step.h for step in steps])
+        self.scaled = np.zeros((len(steps), len(y), self.order + 1))
+        for held, step in zip(self.scaled, steps):
+            held[:, : step.yh.shape[1]] = step.yh
+        self.states = np.concatenate([y[None], self.scaled[:, :, 0]])
+
+    def at(self, times):
+        """The states at times."""
+        step = self.interval(times, self.ends)
+        powers = ((times - self.ends[step + 1]) / self.lengths[step])[:, None] ** np.arange(self.order + 1)
+        return (self.scaled[step] @ powers[:, :, None])[:, :, 0]
+
+    def interval(self, times, ends):
+        """Which of the intervals between ``ends`` has each time; an end belongs to the one before it."""
+        return np.minimum(np.searchsorted(self.direction * ends[1:], self.direction * times), len(ends) - 2)
+
+
+class Panels:
+    """Panels, from the end of one step of a path to that of another, and the stages within them."""
+
+    def __init__(self, path, pairs):
+        first, last = np.array(pairs).T
+        self.path, self.ends = path, path.ends[np.append(first, last[-1])]
+        self.lengths = path.ends[last] - path.ends[first]
+        self.nodes, self.matrix = radau((path.order + 3) // 2 + 1)
+        self.times = path.ends[first][:, None] + self.nodes * self.lengths[:, None]
+        self.starts = path.states[first]
+        self.stages = path.at(self.times.ravel()).reshape(*self.times.shape, -1)
+        self.times[:, -1], self.stages[:, -1] = path.ends[last], path.states[last]
+
+    def gaps(self, fun):
+        """What is 0 for the stages of each panel, if they are those of a step."""
+        slopes = [[fun(time, y) for time, y in zip(*panel)] for panel in zip(self.times.tolist(), self.stages)]
+        slopes = np.reshape(slopes, self.stages.shape)
+        return self.stages - self.starts[:, None] - self.lengths[:, None, None] * (self.matrix @ slopes)
+
+    def outputs(self, times):
+        """The panel of each time, and its weights of the start and of the stages there."""
+        panel = self.path.interval(times, self.ends)
+        places = (times - self.ends[panel]) / self.lengths[panel]
+        return panel, places[:, None] ** np.arange(len(self.nodes) + 1) @ between(self.nodes)
+
+
+def resolving(path, fun, rtol, atol):
+    """Panels that are as wide as the solver's accuracy allows."""
+    count = len(path.ends) - 1
+    waiting = [(first, min(first + WIDEST, count)) for first in range(0, count, WIDEST)]
+    done = []
+    while waiting:
+        done += [(first, last) for first, last in waiting if last - first == 1]
+        wide = [(first, last) for first, last in waiting if last - first > 1]
+        waiting = []
+        if wide:
+            panels = Panels(path, wide)
+            # The errors of the steps add up.
+            allowed = (atol + rtol * np.max(np.abs(panels.stages), axis=1)) * np.diff(wide)
+            fits = np.all(np.abs(panels.gaps(fun)) <= allowed[:, None], axis=(1, 2))
+            for (first, last), fit in zip(wide, fits):
+                middle = (first + last) // 2
+                (done if fit else waiting).extend([(first, last)] if fit else [(first, middle), (middle, last)])
+    return Panels(path, sorted(done))
+
+
+def slopes_of(states, fun, args, times, tfirst):
+    slopes = np.empty(states.shape)
+    for j, y in enumerate(states):
+        slopes[j] = fun(times[j], y, *args) if tfirst else fun(y, times[j], *args)
+    return slopes
+
+
+class Flow:
+    """The pullback of states at ``times`` along a path: by the first state, and by all that a right-hand side has."""
+
+    def __init__(self, call, panels, times, tfirst):
+        self.panels, self.outputs = panels, panels.outputs(times)
+        count, n = panels.times.shape[1], panels.starts.shape[1]
+        size = max(1, HELD // (count * n * n))
+        self.parts = [slice(at, at + size) for at in range(0, len(panels.lengths), size)]
+        states, times = panels.stages.reshape(-1, n), panels.times.ravel()
+        self.programs = [
+            Program(call, slopes_of, states[rows].copy(), (times[rows].tolist(), tfirst))
+            for rows in (slice(part.start * count, part.stop * count) for part in self.parts)
+        ]
+
+    def __call__(self, cotangent):
+        panels, (panel, weights) = self.panels, self.outputs
+        _, count, n = panels.stages.shape
+        given = np.zeros((len(panels.lengths), count + 1, n))
+        np.add.at(given, panel, weights[:, :, None] * cotangent[:, None])
+        moving, found = np.zeros(n), []
+        for part, program in zip(reversed(self.parts), reversed(self.programs)):
+            slopes = self.jacobians(program, n).reshape(-1, count, n, n)
+            seeds = np.empty(slopes.shape[:3])
+            for i in range(len(slopes) - 1, -1, -1):
+                at = part.start + i
+                given[at, -1] += moving
+                of_stages = given[at, 1:].ravel()
+                weights = panels.lengths[at] * panels.matrix
+                gap = np.linalg.solve(of_gap(slopes[i], weights).T, of_stages).reshape(count, n)
+                moving, seeds[i] = given[at, 0] + gap.sum(axis=0), weights.T @ gap
+            found.append(program.back(seeds.reshape(-1, n))[1:])
+        return moving, *(reduce(added, column) for column in zip(*found))
+
+    @staticmethod
+    def jacobians(program, n):
+        """The Jacobians of the right-hand side at all states of a program."""
+        rows = []
+        for k in range(n):
+            seed = np.zeros(program.value.shape)
+            seed[:, k] = 1.0
+            row = program.back(seed)[0]
+            rows.append(np.zeros_like(seed) if row is None else row)
+        return np.stack(rows, axis=1)

@@ -1,0 +1,78 @@
+"""Solvers that keep their steps while they run natively."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.integrate import DOP853, LSODA, RK23, RK45
+
+from autodiff_rules.scipy.integrate.explicit import use_fresh_slopes
+
+
+class Taken(NamedTuple):
+    """A step of an explicit method, as it was taken."""
+
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    P: np.ndarray | None
+    """What makes of the slopes those of the polynomial between the ends; None if these are not enough."""
+    t_old: float
+    t: float
+    y_old: np.ndarray
+    y: np.ndarray
+    f: np.ndarray
+    K: np.ndarray
+
+
+class Recording:
+    """A solver that appends its steps to a list."""
+
+    def __init__(self, *args, steps, **options):
+        super().__init__(*args, **options)
+        self.steps = steps
+
+    def _step_impl(self):
+        start, y = self.t, self.y
+        self.before()
+        value = super()._step_impl()
+        if value[0]:
+            self.steps.append(self.taken(start, y))
+        return value
+
+
+class Explicit(Recording):
+    """An explicit method of Runge and Kutta."""
+
+    def before(self):
+        use_fresh_slopes(self)
+
+    def taken(self, start, y):
+        between = None if isinstance(self, DOP853) else self.P
+        return Taken(self.A, self.B, self.C, between, start, self.t, y, self.y, self.f, self.K)
+
+
+class RecordedRK23(Explicit, RK23):
+    pass
+
+
+class RecordedRK45(Explicit, RK45):
+    pass
+
+
+class RecordedDOP853(Explicit, DOP853):
+    pass
+
+
+class RecordedLSODA(Recording, LSODA):
+    """Each step is what gives the states between its ends."""
+
+    def before(self):
+        pass
+
+    def taken(self, start, y):
+        self.t_old = start
+        return self._dense_output_impl()
+
+
+_RECORDED = {RK23: RecordedRK23, RK45: RecordedRK45, DOP853: RecordedDOP853, LSODA: RecordedLSODA}
+RECORDED = _RECORDED | {method.__name__: recorded for method, recorded in _RECORDED.items()}

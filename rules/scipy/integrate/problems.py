@@ -1,0 +1,164 @@
+"""``solve_ivp``.
+
+A call runs natively first, with a solver that keeps its steps. If only the start and what the right-hand side has may
+have derivatives, and it leaves nothing behind, the states are one node, whose pullback goes back over these steps. Else
+the source is followed, from what the right-hand side found at first. If that leaves nothing behind, steps run natively
+there, and of each only the stages that were accepted are followed; so the times of the steps are taken as they are, but
+for the first and the last.
+"""
+
+from functools import reduce
+
+import numpy as np
+from scipy.integrate import solve_ivp
+from scipy.integrate._ivp.rk import rk_step
+
+from autodiff_hook import pullback
+from autodiff_hook.algebras.shadows import keep, reaches, some
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import means
+from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy.integrate._collocation import added
+from autodiff_rules.scipy.integrate._panels import Flow, Path, resolving
+from autodiff_rules.scipy.integrate._recorded import RECORDED, Taken
+from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, reads_alone
+from autodiff_rules.scipy.integrate.lsoda import starting
+from autodiff_rules.scipy.optimize.implicit import seeded
+
+
+class Problem(Call):
+    """A call of ``solve_ivp``."""
+
+    def extra(self):
+        return self.arguments["args"] or ()
+
+    def recording(self):
+        """The method that keeps its steps, if the states may be one node; else None."""
+        given = self.arguments
+        method = given["method"]
+        if given["dense_output"] or given["vectorized"] or given["events"] is not None:
+            return None
+        return None if self.may_move(("t_span", "t_eval")) else RECORDED.get(method)
+
+    def record(self):
+        """The value of the call, and the steps of its solver, if they are to be kept."""
+        steps, given, method = [], dict(self.arguments), self.recording()
+        options = self.arguments.setdefault("options", {})
+        if method is not None:
+            self.arguments.update(method=method, options=options | {"steps": steps})
+        value = self.run()
+        self.arguments.update(given)
+        return value, steps
+
+
+class Walk:
+    """The pullback of states at ``times`` over steps of an explicit method: by the first state, and by all else."""
+
+    def __init__(self, call, steps, times):
+        self.found, self.args, self.times = call.alone, call.extra(), times
+        self.captured, self.taken = len(self.found.values), steps
+        ends = np.array([steps[0].t_old, *(step.t for step in steps)])
+        direction = np.sign(ends[-1] - ends[0])
+        self.end = np.searchsorted(direction * ends, direction * times)
+        self.inside = times != ends[self.end]
+        self.steps = list(map(self.step, steps))
+        self.parts = [self.parts_of(i, step) if step.P is None else None for i, step in enumerate(steps, 1)]
+        self.first = self.found.function, *self.found.values, float(ends[0]), steps[0].y_old, *self.args
+        self.kept = None if reads_alone(self.found.function) else pullback(*self.first)
+
+    def step(self, taken):
+        return Step(self.found, self.args, taken, taken.t_old, taken.y_old, taken.t - taken.t_old)
+
+    def parts_of(self, i, taken):
+        """Shorter steps, to the times within one."""
+        times = self.times[(self.end == i) & self.inside].tolist()
+        return [self.step(shortened(self.found.native, self.args, taken, t)) for t in times]
+
+    def __call__(self, cotangent):
+        moving, slope, found = 0.0, None, []
+        for i in range(len(self.steps), 0, -1):
+            inside = (self.end == i) & self.inside
+            if self.parts[i - 1] is None:
+                old, slopes = between(self.taken[i - 1], self.times[inside], cotangent[inside])
+            else:
+                old, slopes = self.of_parts(i, cotangent[inside], found)
+            moving, slope, *given = self.steps[i - 1]((self.at_end(i, cotangent) + moving, slope, slopes))
+            moving = moving + old
+            found.append(given)
+        value, back = self.kept or pullback(*self.first)
+        given = list(back(seeded(value, slope)))
+        by_first = given.pop(self.captured + 1)
+        del given[self.captured]
+        found.append(given)
+        moving = added(moving + self.at_end(0, cotangent), by_first)
+        return moving, *(reduce(added, column) for column in zip(*found))
+
+    def of_parts(self, i, cotangent, found):
+        """The same as ``between``, by the pullbacks of shorter steps; what these give to all else goes to ``found``."""
+        old, slopes = 0.0, np.zeros_like(self.taken[i - 1].K)
+        for part, seed in zip(self.parts[i - 1], cotangent):
+            moving, slope, *given = part((seed, None, None))
+            old, slopes[0] = old + moving, slopes[0] + slope
+            found.append(given)
+        return old, slopes
+
+    def at_end(self, i, cotangent):
+        """The cotangent of what comes out where a step ends."""
+        return cotangent[(self.end == i) & ~self.inside].sum(axis=0)
+
+
+def between(step, times, cotangent):
+    """The cotangents of the state before a step, and of its slopes, for those of the states at times within it."""
+    if not len(times):
+        return 0.0, None
+    h = step.t - step.t_old
+    powers = ((times - step.t_old) / h)[:, None] ** np.arange(1, step.P.shape[1] + 1)
+    return cotangent.sum(axis=0), h * (step.P @ powers.T @ cotangent)
+
+
+def shortened(fun, args, step, t):
+    """A step from the same start, as it would have been taken to an earlier time."""
+    slopes = np.empty_like(step.K)
+    at_start = step.t_old, step.y_old, step.K[0], t - step.t_old
+    y, f = rk_step(lambda t, y: np.asarray(fun(t, y, *args)), *at_start, step.A, step.B, step.C, slopes)
+    return step._replace(t=t, y=y, f=f, K=slopes)
+
+
+def node(call, steps, times):
+    """The token of the states at ``times``."""
+    start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+    tokens = (moving, *call.tokens_alone())
+    if not some(tokens):
+        return None
+    if isinstance(steps[0], Taken):
+        walk = Walk(call, steps, times)
+    else:
+        fun, args, options = call.callback, call.extra(), call.arguments["options"]
+        tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
+        path = Path(call.arguments["t_span"][0], start, steps)
+        walk = Flow(call, resolving(path, lambda time, y: fun(time, y, *args), *tolerances), times, True)
+    return call.alg.node(lambda cotangent: walk(cotangent.T), tokens)
+
+
+def has_node(call, value, steps):
+    """Whether the steps are all that the states depend on."""
+    return call.alone is not None and bool(steps) and isinstance(value.y, np.ndarray)
+
+
+@means(solve_ivp)
+def initial_value_problem(alg, t, args, kwargs):
+    call = Problem(alg, solve_ivp, "fun", t, args, kwargs)
+    if not some(t) and not reaches(alg, *args, *kwargs.values()):
+        return solve_ivp(*args, **kwargs), None
+    value, steps = call.record()
+    if has_node(call, value, steps):
+        keep(alg, value, "y", node(call, steps, value.t))
+        return value, None
+    call.memory.rewind()
+    setting = STORES_NOTHING.set(not call.memory.changed)
+    try:
+        found = enter(alg, (None, *t), solve_ivp, args, kwargs)
+    finally:
+        STORES_NOTHING.reset(setting)
+    call.memory.settle(call.callback)
+    return found
