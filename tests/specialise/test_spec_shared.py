@@ -279,5 +279,5 @@ def test_errors_and_infinite_derivatives_within():
     for x in (0.7, 0.0):
         check(lambda x: go([0.0, x, 0.0, x], 0), x, specialised=None)
     for _ in range(2):
-        with pytest.raises(ValueError, match="math domain error"):
+        with pytest.raises(ValueError, match="math domain error|expected a positive input"):
             ad.gradient(lambda x: logs([x, x - 1.0], 0), 0.5)
