@@ -5,21 +5,50 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import frule, nondifferentiable, writes
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_hook.semantics.structures import gather
 from autodiff_rules.numpy._shared import unbroadcast
 
 
 def follow_instead(target, function):
     """Register a Python function that takes the same arguments and does the very same."""
+    return choose_instead(target, lambda alg, t, args: function, function)
+
+
+def choose_instead(target, choose, function):
+    """Register what does the very same, chosen by tokens and arguments; ``function`` is one of these."""
 
     @means(target)
     def followed(alg, t, args, kwargs):
         if loses(alg, t, target, args, kwargs):
-            return enter(alg, (None, *t), function, args, kwargs)
+            return enter(alg, (None, *t), choose(alg, t, args), args, kwargs)
         return call_constant(alg, target, args, kwargs)
 
     return function
+
+
+def define(target, function):
+    """``follow_instead``, in typed programs as well: ``function`` does not call ``target`` but through rules."""
+    DEFINITIONS[id(target)] = function
+    return follow_instead(target, function)
+
+
+def write_instead(target, *places, fixed=None, at=()):
+    """Register the decorated function, which does the very same, for a native callable that writes at ``places``.
+
+    ``fixed`` does it where the arguments ``at`` some places have no derivatives.
+    """
+    writes(target, *places)
+
+    def register(function):
+        def choose(alg, t, args):
+            return fixed if at and all(gather(alg, args[i], t[i]) is None for i in at) else function
+
+        DEFINITIONS[id(target)] = function
+        return choose_instead(target, choose, function)
+
+    return register
 
 
 def stand_in(target, *places):
