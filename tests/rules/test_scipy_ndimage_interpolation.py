@@ -11,8 +11,8 @@ from scipy import ndimage
 from scipy.ndimage import _interpolation, _nd_image
 
 import autodiff_hook as ad
-from autodiff_hook.testing import check_gradient
-from autodiff_rules.scipy.ndimage import interpolation
+from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy.ndimage import _windows, interpolation
 
 IMAGE = normal(5, 6)
 PLACES = np.array([[1.2, 2.3, 0.7], [2.4, 3.1, 4.2]])
@@ -32,7 +32,7 @@ class Compared:
 
     def __getattr__(self, name):
         native = getattr(_nd_image, name)
-        place = {"geometric_transform": 5, "zoom_shift": 3, "spline_filter1d": 3}.get(name)
+        place = {"geometric_transform": 5, "zoom_shift": 3}.get(name)
         if place is None:
             return native
 
@@ -78,6 +78,15 @@ def test_by_what_moves_the_image():
     check_gradient(lambda shift: energy(ndimage.shift(IMAGE, shift, mode="wrap")), np.array([0.7, -1.3]))
     matrix = np.array([[0.9, 0.2], [-0.1, 1.1]])
     check_gradient(lambda m, c: energy(ndimage.affine_transform(IMAGE, m, c)), matrix, np.array([0.31, -0.43]))
+
+
+@pytest.mark.parametrize("mode", _windows.MODES)
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_rules_of_spline_filters(order, mode):
+    for length in (1, 2, 5):
+        x, given = normal(3, length), (order, 1, mode)
+        for target in (interpolation.coefficients, interpolation.beside_image):
+            check_rule(target, x, *given, differences=lambda x, *_, f=target: f(x, *given), second_order=True)
 
 
 def test_spline_filter():

@@ -12,29 +12,47 @@ from scipy import LowLevelCallable
 from scipy.ndimage import _nd_image
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.extend import fresh, linear
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import meaning_of, means
 from autodiff_hook.semantics.opaque import loses
-from autodiff_rules.scipy._standins import stand_in
+from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.scipy._standins import stand_in, write_instead
 from autodiff_rules.scipy.ndimage._windows import MODES
 
 OF_COEFFICIENTS = {"constant": "mirror", "wrap": "mirror"}
 """How coefficients go on beyond the borders, where that is not as the image does."""
 
 
-@nondifferentiable
-def filter_matrix(length, order, mode):
-    """The filter along an axis of this length: what it makes of each unit vector."""
-    matrix = np.empty((length, length))
-    _nd_image.spline_filter1d(np.eye(length), order, 0, matrix, mode)
-    return matrix
+def coefficients(x, order, axis, mode):
+    """The coefficients of the splines along an axis."""
+    y = np.empty(np.shape(x))
+    _nd_image.spline_filter1d(x, order, axis, y, mode)
+    return y
 
 
-@stand_in(_nd_image.spline_filter1d, 3)
+def beside_image(c, order, axis, mode):
+    """The transpose: the filter of each unit vector, which has no symmetry near the borders."""
+    length = np.shape(c)[axis]
+    matrix = coefficients(np.eye(length), order, 0, mode)
+    return np.moveaxis(np.matmul(np.moveaxis(c, axis, -1), matrix), -1, axis)
+
+
+linear(
+    coefficients,
+    "x, order, axis, mode",
+    lambda ȳ, x, order, axis, mode: unbroadcast(beside_image(ȳ, order, axis, mode), x),
+    kinds=0,
+)
+linear(
+    beside_image, "c, order, axis, mode", lambda ȳ, order, axis, mode: coefficients(ȳ, order, axis, mode), kinds=0
+)
+fresh(coefficients, beside_image)
+
+
+@write_instead(_nd_image.spline_filter1d, 3)
 def spline_filter1d(input, order, axis, output, mode):
-    matrix = filter_matrix(np.shape(input)[axis], order, mode)
-    return np.moveaxis(np.matmul(np.moveaxis(input, axis, -1), np.transpose(matrix)), -1, axis)
+    output[...] = coefficients(input, order, axis, mode)
 
 
 def folded(x, length, mode):
