@@ -42,21 +42,27 @@ def write_instead(target, *places, fixed=None, at=()):
     writes(target, *places)
 
     def register(function):
-        def choose(alg, t, args):
-            return fixed if at and all(gather(alg, args[i], t[i]) is None for i in at) else function
-
         DEFINITIONS[id(target)] = function
-        return choose_instead(target, choose, function)
+        return choose_instead(target, chooser(function, fixed, at), function)
 
     return register
 
 
-def stand_in(target, *places):
+def chooser(function, fixed, at):
+    """``fixed`` where the arguments ``at`` some places have no derivatives, else ``function``."""
+
+    def choose(alg, t, args):
+        return fixed if at and all(gather(alg, args[i], t[i]) is None for i in at) else function
+
+    return choose
+
+
+def stand_in(target, *places, fixed=None, at=()):
     """Register the decorated function for the derivatives of ``target``, whose values stay those of ``target``.
 
     It takes the same arguments, by position if some are written to. It changes none, but returns what ``target``
     returns; or if that writes to arguments at ``places``, what these become, in a tuple if they are several;
-    None is a constant.
+    None is a constant. ``fixed``: as for ``write_instead``.
     """
     writes(target, *places)
 
@@ -71,7 +77,8 @@ def stand_in(target, *places):
                 args[place][...] = value if part is None else settled(np.reshape(part, np.shape(value)), value)
             return result
 
-        follow_instead(target, writing if places else returning)
+        followed = writing if places else returning
+        choose_instead(target, chooser(followed, fixed, at), followed)
         return function
 
     return register
