@@ -132,6 +132,16 @@ def test_functions_of_scipy(name):
         np.testing.assert_allclose(h, (a - b) / 2e-6, rtol=1e-4, atol=1e-5 * np.max(np.abs(h)))
 
 
+def test_peaks_are_where_they_are():
+    def f(x):
+        peaks, found = signal.find_peaks(x, height=-9.0, distance=3)
+        return np.sum(x[peaks] ** 2) + np.sum(found["peak_heights"] * peaks)
+
+    check_gradient(f, normal(30))
+    with pytest.raises(NotDifferentiable, match="_peak_prominences"):
+        ad.gradient(lambda x: signal.find_peaks(x, prominence=0.1)[1]["prominences"].sum(), normal(30))
+
+
 def test_spectra():
     check_gradient(lambda x: weighted(signal.welch(x, nperseg=8)[1]), normal(20))
     check_gradient(lambda x: weighted(signal.periodogram(x)[1]), normal(9))
