@@ -42,6 +42,7 @@ def constant_kind(value: Any) -> bool:
         type(value).__module__ == "typing"
         or callable(value)
         and type(value).__module__ in ("numpy", "builtins", "functools", "operator", "autodiff_hook.operators")
+        or type(value).__module__.startswith("_cython_")  # functions that Cython has compiled
     )
 
 

@@ -5,29 +5,64 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import frule, nondifferentiable, writes
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_hook.semantics.structures import gather
 from autodiff_rules.numpy._shared import unbroadcast
 
 
 def follow_instead(target, function):
     """Register a Python function that takes the same arguments and does the very same."""
+    return choose_instead(target, lambda alg, t, args: function, function)
+
+
+def choose_instead(target, choose, function):
+    """Register what does the very same, chosen by tokens and arguments; ``function`` is one of these."""
 
     @means(target)
     def followed(alg, t, args, kwargs):
         if loses(alg, t, target, args, kwargs):
-            return enter(alg, (None, *t), function, args, kwargs)
+            return enter(alg, (None, *t), choose(alg, t, args), args, kwargs)
         return call_constant(alg, target, args, kwargs)
 
     return function
 
 
-def stand_in(target, *places):
+def define(target, function):
+    """``follow_instead``, in typed programs as well: ``function`` does not call ``target`` but through rules."""
+    DEFINITIONS[id(target)] = function
+    return follow_instead(target, function)
+
+
+def write_instead(target, *places, fixed=None, at=()):
+    """Register the decorated function, which does the very same, for a native callable that writes at ``places``.
+
+    ``fixed`` does it where the arguments ``at`` some places have no derivatives.
+    """
+    writes(target, *places)
+
+    def register(function):
+        DEFINITIONS[id(target)] = function
+        return choose_instead(target, chooser(function, fixed, at), function)
+
+    return register
+
+
+def chooser(function, fixed, at):
+    """``fixed`` where the arguments ``at`` some places have no derivatives, else ``function``."""
+
+    def choose(alg, t, args):
+        return fixed if at and all(gather(alg, args[i], t[i]) is None for i in at) else function
+
+    return choose
+
+
+def stand_in(target, *places, fixed=None, at=()):
     """Register the decorated function for the derivatives of ``target``, whose values stay those of ``target``.
 
     It takes the same arguments, by position if some are written to. It changes none, but returns what ``target``
     returns; or if that writes to arguments at ``places``, what these become, in a tuple if they are several;
-    None is a constant.
+    None is a constant. ``fixed``: as for ``write_instead``.
     """
     writes(target, *places)
 
@@ -42,7 +77,8 @@ def stand_in(target, *places):
                 args[place][...] = value if part is None else settled(np.reshape(part, np.shape(value)), value)
             return result
 
-        follow_instead(target, writing if places else returning)
+        followed = writing if places else returning
+        choose_instead(target, chooser(followed, fixed, at), followed)
         return function
 
     return register

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bilinear_checks import require_typed
 from scipy import interpolate
+from scipy.interpolate import _rgi
 
 from autodiff_hook import gradient, hvp, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.reports import collecting
 from autodiff_hook.runtime.specialising import GENERIC
-from autodiff_hook.testing import check_rule
-from autodiff_rules.scipy.interpolate import polynomials, splines
+from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy.interpolate import grids, polynomials, splines
 
 POINT = np.array([1.31, 0.73, 0.42])
 DIRECTION = np.array([0.6, -0.8, 0.3])
@@ -277,9 +278,35 @@ def by_local_cubics(values):
     return np.sum(interpolate.Akima1DInterpolator(PLACES, values)(POINT) ** 2)
 
 
+def by_planes(values):
+    grid = interpolate.RegularGridInterpolator((PLACES, PLACES), np.outer(values, values))
+    return np.sum(grid([[0.3, POINT[0]], [POINT[1], 0.72]]) ** 2)
+
+
+def between_planes(values):
+    return np.sum(interpolate.interpn((PLACES, PLACES), np.outer(values, values), [[0.3, 1.4]]))
+
+
 @pytest.mark.skipif(GENERIC, reason="nothing is typed")
-@pytest.mark.parametrize("f", [by_lines, by_cubics, by_monotone_cubics, by_local_cubics])
+@pytest.mark.parametrize("f", [by_lines, by_cubics, by_monotone_cubics, by_local_cubics, by_planes, between_planes])
 def test_interpolants_are_typed(f):
-    with collecting() as reports:
-        gradient(f, VALUES)
-    assert "typed" in [r.kind for r in reports if r.code is f.__code__]
+    require_typed(f, VALUES)
+
+
+@pytest.mark.parametrize("values", [VALUES[:, None] * VALUES, VALUES[:, None] * (VALUES + 1j * VALUES[::-1])])
+def test_rule_of_planes(values):
+    lines = (PLACES, PLACES)
+    indices, places = _rgi.find_indices(lines, np.array([[0.3, 1.5, 0.31], [0.4, 0.72, 0.41]]))
+    check_rule(
+        *(grids.bilinear, values, indices, places, lines),
+        differences=lambda values, i, places, _: grids.bilinear(values, indices, places, lines),
+        second_order=True,
+    )
+    check_rule(grids.cells, lines, np.array([[0.3, 1.5], [0.4, 0.72]]), differences=lambda *_: indices[:, :2])
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (1, 1)])
+def test_planes_with_one_line(shape):
+    lines, inside = [np.arange(float(n)) for n in shape], [0.4 if n > 1 else 0.0 for n in shape]
+    values = np.arange(1.0, 4.0)[: np.prod(shape)].reshape(shape)
+    check_gradient(lambda v: np.sum(interpolate.RegularGridInterpolator(lines, v)([inside]) ** 2), values)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bilinear_checks import check_bilinear, require_typed
 from in_all_orders import check_orders
 from numpy_checks import normal
 from scipy import ndimage
 
 import autodiff_hook as ad
-from autodiff_hook.testing import check_gradient
+from autodiff_hook.runtime.specialising import GENERIC
+from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy.ndimage import _windows, filters
 
-IMAGE, KERNEL = normal(5, 6), normal(2, 3)
+IMAGE, KERNEL, LONG = normal(5, 6), normal(2, 3), normal(15)
 MODES = ("reflect", "grid-mirror", "mirror", "nearest", "wrap", "grid-wrap", "constant", "grid-constant")
 
 FILTERS = {
     "correlate": lambda x, mode: ndimage.correlate(x, KERNEL, mode=mode, cval=0.3, origin=(0, -1)),
     "convolve": lambda x, mode: ndimage.convolve(x, KERNEL, mode=mode, cval=0.3),
     "correlate1d": lambda x, mode: ndimage.correlate1d(x, KERNEL[1], 0, mode=mode, cval=0.3, origin=1),
-    "long": lambda x, mode: ndimage.convolve1d(x, normal(15), mode=mode),
+    "long": lambda x, mode: ndimage.convolve1d(x, LONG, mode=mode),
     "uniform_filter": lambda x, mode: ndimage.uniform_filter(x, (2, 3), mode=mode, cval=0.3),
     "gaussian_filter": lambda x, mode: ndimage.gaussian_filter(x, (0.7, 1.2), mode=mode),
     "gaussian_gradient": lambda x, mode: ndimage.gaussian_filter1d(x, 0.7, order=1, mode=mode),
@@ -63,6 +66,48 @@ def test_by_the_kernel_and_its_width():
     check_gradient(lambda s: np.sum(ndimage.gaussian_filter(IMAGE, s, radius=3) ** 3), 0.8)
 
 
+@pytest.mark.parametrize("mode", _windows.MODES)
+@pytest.mark.parametrize("size, origin", [(1, 0), (2, 0), (2, -1), (3, 1), (4, -2), (7, 3), (13, -6)])
+def test_rules_of_lines(size, origin, mode):
+    x, w, options = IMAGE, normal(size), (0, mode, origin)
+    check_bilinear(filters.filtered, filters.filtered_image, filters.beside_image, filters.beside_kernel, x, w, options)
+    by_mean = filters.uniform
+    check_rule(
+        by_mean,
+        *(x, size, 1, mode, 0.3, origin),
+        differences=lambda x, _, axis, m, cval, o: by_mean(x, size, 1, mode, cval, origin),
+        second_order=True,
+    )
+    spread = filters.uniform_by_image
+    c = normal(5, 6, seed=2)
+    check_rule(
+        spread, c, size, 1, mode, origin, differences=lambda c, *_: spread(c, size, 1, mode, origin), second_order=True
+    )
+
+
+@pytest.mark.parametrize("mode", _windows.MODES)
+@pytest.mark.parametrize("shape, origins", [((2, 3), [0, 1]), ((1, 4), [0, -2]), ((9, 7), [4, -3])])
+def test_rules_of_kernels(shape, origins, mode):
+    options = (None, mode, origins)
+    check_bilinear(
+        *(filters.filtered, filters.filtered_image, filters.beside_image, filters.beside_kernel),
+        *(IMAGE, normal(*shape), options),
+    )
+
+
+def test_images_that_are_empty_or_of_one_precision():
+    empty = np.zeros((0, 3))
+    assert ad.gradient(lambda x: ndimage.gaussian_filter(x, 1.0).sum(), empty)[0].shape == (0, 3)
+    single = ad.gradient(lambda x: ndimage.gaussian_filter(x, 1.0)[1].sum(), IMAGE.astype(np.float32))[0]
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, ad.gradient(lambda x: ndimage.gaussian_filter(x, 1.0)[1].sum(), IMAGE)[0], 1e-4)
+    check_gradient(lambda x: np.sum(np.abs(ndimage.convolve1d(x + 1j * x**2, [1j, 2.0, 0.5])) ** 2), IMAGE)
+
+
+def test_what_is_rounded_is_constant():
+    assert not ad.gradient(lambda x: 1.0 * ndimage.gaussian_filter(x, 1.0, output=int).sum(), 9.0 * IMAGE)[0].any()
+
+
 def test_measurements():
     check_gradient(lambda x: ndimage.mean(x) * ndimage.sum(x) * ndimage.variance(x), IMAGE)
     check_gradient(lambda x: sum(ndimage.center_of_mass(x)), np.abs(IMAGE))
@@ -90,3 +135,14 @@ def by_a_mapping(x):
 @pytest.mark.parametrize("program", [by_windows, by_a_mapping])
 def test_callbacks(program):
     check_orders(program, np.array([0.7, 1.3, 0.9, 1.6]))
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+@pytest.mark.parametrize("name", [*list(FILTERS)[:11], "gaussian_gradient_magnitude"])
+def test_filters_are_typed(name):
+    def f(x):
+        if name == "gaussian_gradient_magnitude":
+            return np.sum(ndimage.gaussian_gradient_magnitude(x, 1.0) ** 2)
+        return np.sum(FILTERS[name](x, "reflect") ** 2)
+
+    require_typed(f, IMAGE)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
+from bilinear_checks import check_bilinear, require_typed
 from numpy_checks import Case, cases, check, complexes, normal, single
 from scipy import signal
 from scipy.signal import _sigtools, _upfirdn
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.testing import check_gradient
-from autodiff_rules.scipy.signal import convolution, resampling
+from autodiff_hook.runtime.specialising import GENERIC
+from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy.signal import convolution, filters, resampling
 
 X, B, A = normal(12), np.array([0.2, 0.3, 0.1]), np.array([1.0, -0.4, 0.2])
 SOS = signal.butter(4, 0.3, output="sos")
@@ -129,6 +132,16 @@ def test_functions_of_scipy(name):
         np.testing.assert_allclose(h, (a - b) / 2e-6, rtol=1e-4, atol=1e-5 * np.max(np.abs(h)))
 
 
+def test_peaks_are_where_they_are():
+    def f(x):
+        peaks, found = signal.find_peaks(x, height=-9.0, distance=3)
+        return np.sum(x[peaks] ** 2) + np.sum(found["peak_heights"] * peaks)
+
+    check_gradient(f, normal(30))
+    with pytest.raises(NotDifferentiable, match="_peak_prominences"):
+        ad.gradient(lambda x: signal.find_peaks(x, prominence=0.1)[1]["prominences"].sum(), normal(30))
+
+
 def test_spectra():
     check_gradient(lambda x: weighted(signal.welch(x, nperseg=8)[1]), normal(20))
     check_gradient(lambda x: weighted(signal.periodogram(x)[1]), normal(9))
@@ -146,13 +159,66 @@ def test_the_stand_in_of_convolve2d(kernel, boundary):
 
 @pytest.mark.parametrize("length", [2, 3, 5])
 @pytest.mark.parametrize("mode", resampling.BORDERS)
-def test_the_stand_in_of_upfirdn(length, mode):
+def test_rules_of_upfirdn(length, mode):
+    maps = resampling.resampled, resampling.resampled_signal, resampling.beside_signal, resampling.beside_filter
     for taps, up, down in product((1, 3, 6), (1, 2, 3), (1, 2, 4)):
-        filtering, x = _upfirdn._UpFIRDn(normal(taps), np.float64, up, down), normal(2, length)
-        plain = np.zeros((2, _upfirdn._output_len(taps, length, up, down)))
-        _upfirdn._apply(x, filtering._h_trans_flip, plain, up, down, 1, mode, 0.3)
-        ours = resampling.apply(x, filtering._h_trans_flip, plain, up, down, 1, mode, 0.3)
-        np.testing.assert_allclose(ours, plain, atol=1e-14)
+        phases = _upfirdn._UpFIRDn(normal(taps), np.float64, up, down)._h_trans_flip
+        options = (up, down, 1, mode, _upfirdn._output_len(taps, length, up, down))
+        check_bilinear(*maps, normal(2, length), phases, options, second_order=False)
+    options = (2, 3, 1, mode, _upfirdn._output_len(5, length, 2, 3))
+    check_bilinear(*maps, normal(2, length), complexes(6), options, second_order=False)
+
+
+def test_upfirdn_says_nothing_new():
+    for mode in ("constant", "wrap", "edge", "symmetric", "reflect"):
+        f = partial(signal.upfirdn, B, up=2, down=3, mode=mode)
+        np.testing.assert_array_equal(ad.pullback(f, X)[0], f(X))
+    check_rule(_upfirdn._output_len, 5, 7, 2, 3, differences=lambda *_: 9)
+    with pytest.raises(ValueError, match="Unknown mode"):
+        ad.gradient(lambda x: signal.upfirdn(B, x, mode="none").sum(), X)
+
+
+def in_sections(sos, x, zi):
+    """By filters of one section each, which need not have 1 in front."""
+    states = []
+    for row, state in zip(sos, np.moveaxis(zi, 1, 0)):
+        x, last = signal.lfilter(row[:3], row[3:], x, zi=state)
+        states.append(last)
+    return x, np.stack(states, 1)
+
+
+def test_rules_of_sections():
+    x, zi = normal(2, 7), normal(2, 2, 2)
+    check_rule(filters.sections, SOS, x, zi, differences=in_sections, second_order=True)
+    check_rule(
+        *(filters.sections_of_signal, SOS, x, zi),
+        differences=lambda _, x, zi: in_sections(SOS, x, zi),
+        second_order=True,
+    )
+
+
+TYPED = {
+    "savgol": lambda x: signal.savgol_filter(x, 5, 2),
+    "savgol_mirror": lambda x: signal.savgol_filter(x, 5, 2, mode="mirror"),
+    "welch": lambda x: signal.welch(x, nperseg=8)[1],
+    "periodogram": lambda x: signal.periodogram(x)[1],
+    "csd": lambda x: signal.csd(x, x**2, nperseg=8)[1],
+    "stft": lambda x: signal.stft(x, nperseg=8)[2],
+    "hilbert": lambda x: signal.hilbert(x),
+    "filtfilt": lambda x: signal.filtfilt(B, A, x),
+    "sosfilt": lambda x: signal.sosfilt(SOS, x),
+    "sosfiltfilt": lambda x: signal.sosfiltfilt(SOS, x),
+    "upfirdn": lambda x: signal.upfirdn(B, x, 3, 2),
+    "resample": lambda x: signal.resample(x, 14),
+    "oaconvolve": lambda x: signal.oaconvolve(x, B),
+}
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+@pytest.mark.parametrize("name", TYPED)
+def test_what_is_typed(name):
+    transform = TYPED[name]
+    require_typed(lambda x: weighted(transform(x)), normal(40))
 
 
 def test_borders_without_derivative_are_errors():

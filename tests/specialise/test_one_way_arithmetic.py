@@ -552,6 +552,82 @@ def test_how_items_lie():
         check(f, 0.7)
 
 
+def written_where_it_can_be(x, a):
+    kept, made = Held(a).values, np.exp(x * a)
+    if kept.flags.writeable and made.flags.writeable:
+        made[0] *= 2.0
+        return made.sum() * kept[0]
+    return made.sum()
+
+
+def test_what_can_be_written_to():
+    given = np.arange(1.0, 5.0)
+    check(lambda x: written_where_it_can_be(x, given), 0.7)
+    given.flags.writeable = False
+    check(lambda x: written_where_it_can_be(x, given), 0.7, specialised=None)
+
+
+def compared_by_parts(x, a):
+    kept = Held(a).values * x
+    shapes = {part.shape for part in (kept, a, np.sin(kept))}
+    state = ("kept", kept.ndim, x * 2.0)
+    same = state == ("kept", 1, x * 2.0) and state != ("kept", 1, x)
+    try:
+        kind = (kept, x).dtype
+    except AttributeError:
+        kind = np.all(a > 0.0).dtype.kind
+    return kept.sum() * len(shapes) if same and kind == "b" else x
+
+
+def test_tuples_of_numbers_and_attributes_that_they_do_not_have():
+    a = np.arange(1.0, 4.0)
+    check(lambda x: compared_by_parts(x, a), 0.7)
+    assert ad.gradient(lambda x: compared_by_parts(x, a), 0.0) == (1.0,)
+
+
+def stored_into_what_is_made(x, a):
+    h = 0
+    for k in range(2):
+        h += x * Held(a).values
+        h -= k * x
+    h = np.array(h, copy=None, dtype=np.float64)
+    h *= 3.0
+    one = np.array(h.astype(np.float64, copy=True))
+    one[..., 1] *= x
+    np.sqrt(one, one, casting="unsafe")
+    np.clip(one.real, 0.5, 9.0, out=one.real)
+    return one.sum() + h[0]
+
+
+def test_arrays_that_are_made_on_the_way_are_stored_into():
+    a = np.arange(2.0, 6.0)
+    check(lambda x: stored_into_what_is_made(x, a), 0.7)
+
+
+class Bunch(tuple):
+    """A tuple with attributes beside its items, as SciPy's results are."""
+
+    names = {"extra"}
+
+    def __new__(cls, x, y, **extra):
+        return tuple.__new__(cls, (x, y))
+
+    def __init__(self, x, y, **extra):
+        for key, value in extra.items():
+            if key in self.names:
+                self.__dict__[key] = value
+
+
+def bunched(x, a):
+    made = Bunch(Held(a).values.sum() * x, x * x, extra=np.sin(x))
+    return made[0] * made.extra + made[1]
+
+
+def test_tuples_with_attributes_of_their_own():
+    a = np.arange(1.0, 4.0)
+    check(lambda x: bunched(x, a), 0.7)
+
+
 def in_rows(x):
     a, total = np.arange(10.0) * x, 0.0
     sizes = Held(np.array([2, 3, 4], dtype=np.int32)).values

@@ -104,7 +104,31 @@ def of_views(a):
     return float(np.sum(b**2))
 
 
-VIEWS = [rows, columns, interior, transposed, reshaped, masks, read_before_and_after, relaxed, of_views]
+def moved(a):
+    b = np.stack([a, a**2])
+    last = np.moveaxis(b, 0, -1)
+    last[..., 1] *= 3.0
+    last[1:3, 0, 0] = last[0, 1, 1]
+    swapped = np.swapaxes(b, 0, 2)
+    swapped[2] += last[3, 2, 1]
+    return float(np.sum(b**2) + swapped[1, 1, 1] + last[0, 0, 0])
+
+
+def in_order(a):
+    b = np.zeros((2, 5, 6))
+    turned = np.transpose(b, (2, 0, -2))
+    turned[:, 1] = a.T
+    turned[1:3, 0, 2:] *= 2.0
+    turned[0, 0, 1] += a[1, 1]
+    whole = np.ascontiguousarray(b)
+    whole[1, 2:4] /= 2.0
+    return float(np.sum(b**3) + turned[1, 1, 1])
+
+
+VIEWS = [
+    *(rows, columns, interior, transposed, reshaped, masks, read_before_and_after, relaxed, of_views),
+    *(moved, in_order),
+]
 
 
 @pytest.mark.parametrize("f", VIEWS)

@@ -96,7 +96,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         found = special(inf, s, function, args, kwargs)
         if found is not None:
             return found
-    if function in (np.asarray, np.asanyarray) and _is_itself(inf, args, kwargs):
+    if function in (np.asarray, np.asanyarray, np.array) and _is_itself(inf, function, args, kwargs):
         return alias(inf, s, args[0])
     if function in (float, int) and len(args) == 1:
         _require_single(inf, args[0])
@@ -128,13 +128,19 @@ _FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, c
 _LIMITS: Final = (np.finfo, np.iinfo)
 
 
-def _is_itself(inf: Path, args: Args, kwargs: dict[str, Operand]) -> bool:
-    """Whether ``asarray`` returns what it is given."""
+def _is_itself(inf: Path, function: Any, args: Args, kwargs: dict[str, Operand]) -> bool:
+    """Whether ``asarray``, or ``array`` without a copy, returns what it is given."""
     value = inf.type_of(args[0]) if args else None
-    if not isinstance(value, Array) or value.scalar or len(args) > 2 or not set(kwargs) <= {"dtype"}:
+    if not isinstance(value, Array) or value.scalar or len(args) > 2 or not set(kwargs) <= {"dtype", "copy"}:
         return False
-    given = [known_value(inf, x) for x in (*args[1:], *kwargs.values())]
+    copied = known_value(inf, kwargs["copy"]) if "copy" in kwargs else function is np.array
+    if not any(copied is mode for mode in _WITHOUT_COPY):
+        return False
+    given = [known_value(inf, x) for x in (*args[1:], *(v for k, v in kwargs.items() if k == "dtype"))]
     return all(x is None or x is not UNKNOWN and _same_dtype(x, value.dtype) for x in given)
+
+
+_WITHOUT_COPY: Final = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
 
 
 def _same_dtype(asked: Any, dtype: Any) -> bool:

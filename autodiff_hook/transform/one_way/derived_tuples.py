@@ -73,7 +73,7 @@ def step(inf: Path, s: Statement) -> Abstract | None:
 def _field(inf: Path, s: Statement) -> Abstract | None:
     """``point.x``."""
     held = held_by(inf, s.operands[0])
-    if held is None:
+    if held is None or s.data == "__dict__":
         return None
     found = look(inf, inf.type_of(s.operands[0]).cls, str(s.data))  # type: ignore[attr-defined]
     return alias(inf, s, parts(inf, held)[found.__reduce__()[1][0]]) if type(found) is _FIELD else None

@@ -20,7 +20,8 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Number, Outside
 from autodiff_hook.transform.specialise.lattice import example_of
-from autodiff_hook.transform.specialise.plans import alias, is_hashable, pure
+from autodiff_hook.transform.specialise.lists import maker
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.ruled import is_pure
 
@@ -147,9 +148,22 @@ def step(inf: Path, s: Statement) -> Abstract | None:
 def _layout(inf: Path, s: Statement, flags: Instance) -> Abstract | None:
     """``a.flags.c_contiguous``, or the same by its name in capitals: how the items of an array lie."""
     name = str(s.data if s.op == "getattr" else inf.pin(s.operands[1])).lower()
+    if name == "writeable":
+        return _writeable(inf, s)
     if name not in _LAYOUT:
         return None
     return pure(inf, s, Number(BOOL.types, example=getattr(flags.example, name)))
+
+
+def _writeable(inf: Path, s: Statement) -> Abstract | None:
+    """What the program makes itself can be written to; what is from outside is guarded to be, unlike its example."""
+    made = maker(inf, s.operands[0])
+    array = made.operands[0] if made is not None and made.op == "getattr" else None
+    if array is None or array not in inf.own:
+        if array is None or not (inf.world.is_outside(array) or array in inf.program.blocks[0].params):
+            return None
+        inf.guard(inf.emit("getattr", s.operands[0], abstract=BOOL, data="writeable"), True)
+    return known_as(inf, s, True)
 
 
 def method(

@@ -11,7 +11,7 @@ import numpy as np
 
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.lookup import is_plainly
+from autodiff_hook.runtime.lookup import has_in_type, is_plainly
 from autodiff_hook.semantics.equivalents.changing import sort
 from autodiff_hook.semantics.operations import COMPARE, NAMES
 from autodiff_hook.transform.one_way import (
@@ -178,11 +178,39 @@ def _compare(inf: Path, s: Statement) -> Abstract | None:
         kinds = [v.cls for v in values if isinstance(v, Container)]
         if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
             raise Refused("a comparison of containers")
-        known = [_plainly(inf, x) for x in s.operands]
-        return known_as(inf, s, (known[0] == known[1]) == (s.data == "=="))
+        return known_as(inf, s, _are_equal(inf, *s.operands) == (s.data == "=="))
     by_method = compared(inf, str(s.data), s.operands)
     s.operands = [*map(inf.plain, s.operands)]
     return None if by_method is None else alias(inf, s, by_method)
+
+
+def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
+    """Whether two values are equal, in whatever containers: each comparison of numbers decides about the way."""
+    kinds = [_sequence_of(inf, x) for x in (a, b)]
+    if kinds[0] is kinds[1] is not None:
+        first, second = parts(inf, a), parts(inf, b)
+        return len(first) == len(second) and all(_are_equal(inf, x, y) for x, y in zip(first, second))
+    if not all(_is_fraction(inf.type_of(x)) for x in (a, b)):
+        return bool(_plainly(inf, a) == _plainly(inf, b))
+    equal = bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "==")])))
+    if not equal and inf.final(a) is inf.final(b):
+        raise Refused("nan in a container that is compared")
+    return equal
+
+
+def _sequence_of(inf: Path, operand: Operand) -> type | None:
+    value = inf.type_of(operand)
+    if isinstance(value, Container) and value.cls is list:
+        return list
+    if operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
+        return tuple
+    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
+
+
+def _is_fraction(value: Abstract) -> bool:
+    """Whether a value is a number that may be no whole one."""
+    types = number_types(value)
+    return types is not None and not types <= {int, bool}
 
 
 def _plainly(inf: Path, operand: Operand) -> Any:
@@ -354,7 +382,7 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return Bound(getattr(str, name), owner)
     if name == "flat" and isinstance(value, Array) and not value.scalar:
         return Lookup(name, owner)
-    if isinstance(value, (Number, Array)):
+    if isinstance(value, (Number, Array, Tuple)) or isinstance(value, Instance) and _has_no_attributes(value.cls):
         methods = [getattr(cls, name, None) for cls in classes_of(value)]
         if not any(hasattr(cls, name) for cls in classes_of(value)):
             raise Raised(AttributeError)
@@ -368,6 +396,11 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
         return held_as(inf, s, getattr(value.value, name))
     return None
+
+
+def _has_no_attributes(cls: type) -> bool:
+    """Whether objects of a class have nothing that the class has not."""
+    return not cls.__dictoffset__ and not has_in_type(cls, "__getattr__")
 
 
 def _setattr(inf: Path, s: Statement) -> Abstract | None:

@@ -6,7 +6,9 @@ may or may not be a view is not used any more.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
@@ -24,10 +26,10 @@ from autodiff_hook.transform.specialise.abstract import (
     same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
-from autodiff_hook.transform.specialise.views import base_of, is_sure
+from autodiff_hook.transform.specialise.views import base_of, is_sure, turned_back
 from autodiff_hook.transform.specialise.writing import is_stored
 
 
@@ -40,7 +42,7 @@ def note(inf: Path, s: Statement, result: Operand) -> None:
         inf.own.add(result)
         return
     base = base_of(s, inf.type_of)
-    if base is not None and (is_sure(s) or example_of(inf.type_of(base)).flags.c_contiguous):
+    if base is not None and (is_sure(s, inf.type_of) or example_of(inf.type_of(base)).flags.c_contiguous):
         inf.viewing[result] = s
     for operand in s.operands:
         if _has_arrays(inf.type_of(operand)):
@@ -85,10 +87,8 @@ def _assign(inf: Path, owner: Operand, result: Operand) -> Operand:
     base = _base(inf, s)
     if s.op == "getitem":
         whole = _updated(inf, base, s.operands[1], result)
-    elif s.op == "getattr":
-        whole = inf.perform("getattr", [result], "T")
     else:
-        whole = inf.perform("call_method", [result, inf.perform("getattr", [base], "shape")], ("reshape", ()))
+        whole = turned_back(inf, s, base, s, result)
     _assign(inf, base, whole)
     return owner
 
@@ -103,8 +103,15 @@ def augmented(inf: Path, s: Statement) -> Operand | None:
     if not part:
         _require_own(inf, owner)
     result = inf.perform("binary", s.operands, s.data)
+    if part and before.ndim == 0 and _is_item(inf.type_of(result), before):
+        return result
     _require_like(inf, owner, result, before)
     return result if part else _assign(inf, owner, result)
+
+
+def _is_item(value: Abstract, array: Array) -> bool:
+    """Whether a value is a scalar of the type that an array without axes has, which NumPy makes of such."""
+    return array.dtype is not None and number_types(value) == frozenset({array.dtype.type})
 
 
 def stored_result(
@@ -113,6 +120,8 @@ def stored_result(
     """``np.exp(a, out=b)``: from now on ``b`` is the result."""
     rest = dict(kwargs)
     out = inf.present(rest.pop("out"))
+    if isinstance(function, np.ufunc) and "casting" in rest and inf.pin(rest["casting"]) in _USUAL:
+        del rest["casting"]
     before = inf.type_of(out)
     if "where" in rest or not is_stored(inf, function, out) or not isinstance(before, Array):
         return None
@@ -120,6 +129,10 @@ def stored_result(
     result = inf.call(Constant(function), args, rest)
     _require_like(inf, out, result, before)
     return alias(inf, s, _assign(inf, out, result))
+
+
+_USUAL: Final = ("same_kind", "unsafe")
+"""The castings that let NumPy compute as it does without an option; what is stored into is of the result's type."""
 
 
 def _require_like(inf: Path, owner: Operand, result: Operand, before: Array) -> None:

@@ -143,7 +143,7 @@ class Trail(Inference):
         if s is None:
             raise Refused("a view of an array is used after the array was changed in place")
         base = base_of(s, self.type_of)
-        if base is not None and not is_sure(s):
+        if base is not None and not is_sure(s, self.type_of):
             self.require_in_order(base)
         return s
 
@@ -257,7 +257,7 @@ class Trail(Inference):
             return tuple(map(self.pin, self.tuples[operand]))
         if operand not in self.pinned:
             value = example_of(abstract)
-            if type(value) not in (bool, str, *WHOLE):
+            if type(value) not in (bool, str, *WHOLE) and not _is_of_whole_numbers(abstract):
                 raise Refused(f"{named(abstract)} decides about the way")
             if type(value) is bool:
                 self.guard(operand, value)
@@ -425,6 +425,13 @@ def is_container(cls: type) -> bool:
 
 
 _LOOKS: Final = ("__iter__", "__getitem__", "__len__", "__bool__", "__contains__", "__eq__", "__add__", "__mul__")
+
+
+def _is_of_whole_numbers(value: Abstract) -> bool:
+    """Whether a value is a tuple of whole numbers, such as a shape."""
+    if not isinstance(value, Tuple) or value.cls is not tuple:
+        return False
+    return all(number_types(x) == frozenset({int}) for x in value.items)
 
 
 def has_objects(value: Abstract) -> bool:

@@ -280,7 +280,7 @@ def _is_data(found: Any) -> bool:
     """Whether an attribute of a class is an object like those that instances have."""
     cls = type(found)
     code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
-    return found is not None and not code and cls.__module__ != "builtins"
+    return found is not None and not code and (cls.__module__ != "builtins" or cls is set)
 
 
 def super_method(

@@ -115,14 +115,15 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:
         return known_as(inf, s, getattr(value.example, name))
     types = number_types(value)
+    scalar = _sole_scalar(value)
+    if scalar is not None and name in _OF_SCALARS:
+        return known_as(inf, s, getattr(scalar(0), name))
     if types is not None:
         if name == "real" and types <= {float, int, bool}:
             return by_rule(inf, s, float.real, [owner], {}, lambda x: x.real)
         descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
         if len(descriptors) == 1 and registry.has_rules(next(iter(descriptors.values()))):
             return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))
-        if name in _OF_SCALARS and len(types) == 1 and issubclass(next(iter(types)), np.generic):
-            return known_as(inf, s, getattr(next(iter(types))(0), name))
         if name == "imag" and not any(issubclass(cls, complex) for cls in types):
             return pure(inf, s, outcome(lambda x: x.imag, [value], {}))
     if isinstance(value, Instance) and value.cls is np.ndarray:
@@ -134,6 +135,13 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     if isinstance(value, Known) and (inf.one_way or is_fixed(value.value)):
         return attributes.of_class_or_module(inf, s, value.value, name)
     raise Refused(f"the attribute {name} of {named(value)}")
+
+
+def _sole_scalar(value: Abstract) -> Any:
+    """The one class of NumPy's scalars that a value is of; None if it may be something else."""
+    found = number_types(value) or {inert_class(value)}
+    cls = next(iter(found)) if len(found) == 1 else None
+    return cls if cls is not None and issubclass(cls, (np.number, np.bool_)) else None
 
 
 def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand, name: str) -> Abstract | None:
@@ -151,6 +159,8 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
         return pure(inf, s, Number(INT.types, example=np.size(value.example)))
     if name == "dtype" and value.dtype is not None:
         return known_as(inf, s, value.dtype)
+    if name == "real" and value.dtype is not None and value.dtype.kind in "fiu":
+        return alias(inf, s, owner)
     if name == "flat" and not inf.one_way and is_only_iterated(inf, s):
         s.op, s.operands, s.data = "call_method", [owner], ("ravel", ())
         return method_call(inf, s)

@@ -25,7 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
 )
-from autodiff_hook.transform.specialise.lattice import content_of, sites_in
+from autodiff_hook.transform.specialise.lattice import content_of, number_types, sites_in
 from autodiff_hook.transform.specialise.program import PARTS, Program
 
 TypeOf = Callable[[Operand], Abstract]
@@ -38,12 +38,12 @@ _UNSURE: Final = frozenset({"out", "copy", "axes"})
 
 def makes_new(s: Statement, type_of: TypeOf) -> bool:
     """Whether what a statement makes shares memory with nothing else."""
-    if s.op in ("binary", "unary", "compare"):
+    if s.op in ("binary", "unary", "compare") or s.op == "inplace" and number_types(type_of(s.operands[0])):
         return True
     if s.op == "getitem":
         return _chooses(type_of(s.operands[1]))
     if s.op == "call_method" and isinstance(type_of(s.operands[0]), Array):
-        return s.data[0] in _COPYING and len(s.operands) <= 2 and _UNSURE.isdisjoint(s.data[1])
+        return s.data[0] in _COPYING and _is_sure(s, type_of, 2)
     if s.op == "call_method" and _class_of(type_of(s.operands[0])) in (np.random.Generator, np.random.RandomState):
         return all(_has_no_memory(type_of(x)) for x in s.operands[1:])
     function = _function(s, type_of)
@@ -63,7 +63,7 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
         given = type_of(s.operands[1])
         return isinstance(given, Array) and given.ndim == 1
     if any(function is method for method in _METHODS):
-        return len(s.operands) <= 3 and _UNSURE.isdisjoint(_keywords(s))
+        return _is_sure(s, type_of, 3)
     return (declared(FRESH, function) and "out" not in _keywords(s)) or function is abs
 
 
@@ -100,8 +100,15 @@ def heirs(
     return found
 
 
+def _is_sure(s: Statement, type_of: TypeOf, most: int) -> bool:
+    """Whether a call has so many operands at most, and no options that say where the result lies."""
+    copied = "copy" in _keywords(s) and _is_copy(s, type_of)
+    said = set(_keywords(s)) - ({"copy"} if copied else set())
+    return len(s.operands) - copied <= most and _UNSURE.isdisjoint(said)
+
+
 def _is_copy(s: Statement, type_of: TypeOf) -> bool:
-    """Whether a call of ``np.array`` copies what it is given."""
+    """Whether a call copies what it is given, unless ``copy`` says something else."""
     names = _keywords(s)
     if "copy" not in names:
         return True

@@ -22,15 +22,22 @@ from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
+from autodiff_hook.transform.specialise.plans import items_of
 from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan, Program, RulePlan
 from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 from autodiff_hook.transform.specialise.writing import store_before
 
 _RESHAPED: Final = (
     *((np.ndarray.reshape, 32), (np.reshape, 2), (np.ndarray.ravel, 1), (np.ravel, 1)),
-    *((np.ndarray.squeeze, 2), (np.squeeze, 2)),
+    *((np.ndarray.squeeze, 2), (np.squeeze, 2), (np.ascontiguousarray, 1)),
 )
 """What gives a view if the array allows it, with the items in the same order, called with so many arguments at most."""
+_TRANSPOSING: Final = (np.transpose, np.ndarray.transpose)
+_MOVED: Final = (
+    *((f, 1) for f in _TRANSPOSING),
+    *((f, 3) for f in (np.moveaxis, np.swapaxes, np.ndarray.swapaxes)),
+)
+"""What gives a view with the axes in another order, called with so many arguments."""
 
 
 def base_of(s: Statement | None, type_of: TypeOf) -> Operand | None:
@@ -42,9 +49,22 @@ def base_of(s: Statement | None, type_of: TypeOf) -> Operand | None:
         found = s.operands[0]
     else:
         function, args = _called(s, type_of)
-        if any(function is f and len(args) <= most for f, most in _RESHAPED):
+        if any(function is f and len(args) <= most for f, most in _RESHAPED) or _moves(function, args, type_of):
             found = args[0]
     return found if found is not None and _is_plain(type_of(found)) and _is_plain(type_of(s.result)) else None
+
+
+def _moves(function: Any, args: list[Operand], type_of: TypeOf) -> bool:
+    if any(function is f for f in _TRANSPOSING) and len(args) == 2:
+        return _order_of(type_of(args[1])) is not None
+    return any(function is f and len(args) == count for f, count in _MOVED)
+
+
+def _order_of(axes: Abstract) -> tuple[int, ...] | None:
+    """The axes by their numbers, if these are known."""
+    items = items_of(axes) or ()
+    found = [x.value % len(items) for x in items if isinstance(x, Known) and type(x.value) is int]
+    return tuple(found) if items and len(found) == len(items) else None
 
 
 def _called(s: Statement, type_of: TypeOf) -> tuple[Any, list[Operand]]:
@@ -65,16 +85,11 @@ def _is_plain(value: Abstract) -> bool:
     return isinstance(value, Array) and not value.scalar and bool(value.ndim)
 
 
-def is_sure(s: Statement) -> bool:
+def is_sure(s: Statement, type_of: TypeOf) -> bool:
     """Whether the result is a view of the array whatever its layout."""
-    return s.op in ("getitem", "getattr") or _name(s) == "squeeze"
-
-
-def _name(s: Statement) -> str:
-    function = s.operands[0]
-    return (
-        str(s.data[0]) if s.op == "call_method" else function.value.__name__ if isinstance(function, Constant) else ""
-    )
+    function, args = _called(s, type_of)
+    squeezed = any(function is f for f in (np.ndarray.squeeze, np.squeeze))
+    return s.op in ("getitem", "getattr") or squeezed or _moves(function, args, type_of)
 
 
 def redirect(inf: Inference, s: Statement) -> None:
@@ -88,7 +103,7 @@ def redirect(inf: Inference, s: Statement) -> None:
         if made.op == "getitem" and is_basic_key(inf.type_of(s.operands[1])):
             s.operands[:2] = [base, _index(inf, s, base, made.operands[1], s.operands[1])]
             continue
-        if not is_sure(made):
+        if not is_sure(made, inf.type_of):
             _require_order(inf, base)
         copied = inf.before(s, "call_method", [view], ("copy", ()))
         store_before(inf, s, [copied, *s.operands[1:]])
@@ -99,10 +114,23 @@ def _whole(inf: Inference, s: Statement, base: Operand, made: Statement, copied:
     """Where a view lies in an array, and what the array is given there."""
     if made.op == "getitem":
         return [made.operands[1], copied]
-    if made.op == "getattr":
-        return [Constant(Ellipsis), inf.before(s, "getattr", [copied], "T")]
-    shape = inf.before(s, "getattr", [base], "shape")
-    return [Constant(Ellipsis), inf.before(s, "call_method", [copied, shape], ("reshape", ()))]
+    return [Constant(Ellipsis), turned_back(inf, s, base, made, copied)]
+
+
+def turned_back(inf: Inference, s: Statement, base: Operand, made: Statement, content: Operand) -> Operand:
+    """The array that ``base`` becomes if ``content`` is stored into all of the view that ``made`` takes of it."""
+    function, args = _called(made, inf.type_of)
+    if made.op != "getattr" and not _moves(function, args, inf.type_of):
+        shape = inf.before(s, "getattr", [base], "shape")
+        return inf.before(s, "call_method", [content, shape], ("reshape", ()))
+    order = _order_of(inf.type_of(args[1])) if len(args) == 2 else None
+    if order is not None:
+        back = Constant(tuple(np.argsort(order).tolist()))
+        return inf.before(s, "call", [Constant(np.transpose), content, back], ())
+    if len(args) < 3:
+        return inf.before(s, "getattr", [content], "T")
+    moving = np.moveaxis if function is np.moveaxis else np.swapaxes
+    return inf.before(s, "call", [Constant(moving), content, *args[:0:-1]], ())
 
 
 def _require_order(inf: Inference, base: Operand) -> None:
@@ -279,7 +307,8 @@ class _Anew:
 
     def _checks(self, view: Operand) -> list[Statement]:
         """What makes sure that a view is one."""
-        unsure = [x for x in (view, *self._chain(view)) if x in self.bases and not is_sure(self.made[x])]  # type: ignore[index]
+        views = [x for x in (view, *self._chain(view)) if x in self.bases]
+        unsure = [x for x in views if not is_sure(self.made[x], self.program.type_of)]  # type: ignore[index]
         checks = [Statement("call", [Constant(in_order), self.bases[x]], None, ()) for x in unsure]
         self.program.plans |= dict.fromkeys(checks, PURE)
         return checks

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import fft
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, fresh
 from autodiff_rules.numpy.fourier import TRANSPOSED, doubled, forward, half, inverse
 
 
@@ -23,6 +23,7 @@ SEVERAL = "x, s=None, axes={}, norm=None, overwrite_x=False, workers=None, *, pl
 
 def declare(name, back):
     """Declare the transforms of this name along one axis, two and several."""
+    fresh(*(getattr(fft, f"{name}{suffix}") for suffix in ("", "2", "n")))
     cotangents(getattr(fft, name), ONE, x=lambda ȳ, x, n, axis, norm: back(ȳ, x, n, axis, norm))
     for suffix, axes in (("2", (-2, -1)), ("n", None)):
         several = getattr(fft, f"{name}{suffix}")

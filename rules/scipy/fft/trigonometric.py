@@ -7,7 +7,7 @@ That holds for orthogonalized ones; of the others, an end of the signal or of th
 import numpy as np
 from scipy import fft
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, fresh
 from autodiff_rules.numpy.fourier import TRANSPOSED, axes_of, cut, ends_scaled
 
 TRANSPOSED_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
@@ -57,6 +57,7 @@ def declare(name, transposed, inverse):
     def several(ȳ, x, type, s, axes, norm, orthogonalize):
         return cotangent_of(ȳ, x, transposed, type, s, axes, norm, orthogonalize, inverse)
 
+    fresh(getattr(fft, name), getattr(fft, f"{name}n"))
     cotangents(getattr(fft, name), ONE)(one)
     cotangents(getattr(fft, f"{name}n"), ALL)(several)
 

@@ -5,11 +5,13 @@ from scipy.interpolate import _dierckx, _ndbspline, _rgi
 
 from autodiff_hook.algebras.shadows import keep_attribute, reaches, some
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import writes
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
-from autodiff_hook.semantics.opaque import call_constant, loses
-from autodiff_rules.scipy._standins import follow_instead, stand_in
+from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.scipy._standins import define, stand_in, write_instead
+from autodiff_rules.scipy.interpolate.polynomials import scattered
 from autodiff_rules.scipy.interpolate.splines import spline
 
 
@@ -22,32 +24,64 @@ def distances(grid, xi, indices):
     return np.stack(parts)
 
 
-@means(_rgi.find_indices)
-def find_indices(alg, t, args, kwargs):
-    if not loses(alg, t, _rgi.find_indices, args, kwargs):
-        return call_constant(alg, _rgi.find_indices, args, kwargs)
-    value = _rgi.find_indices(*args)
-    return value, (None, enter(alg, (None, *t, None), distances, (*args, value[0]), {})[1])
+def cells(grid, xi):
+    """The cell of each point along each axis."""
+    return _rgi.find_indices(grid, xi)[0]
 
 
-def linear(values, indices, places, grid, out):
-    """The sum over the four corners."""
-    (i, j), (u, v) = indices, places
-    low = values[i, j] * (1.0 - v) + values[i, j + 1] * v
-    high = values[i + 1, j] * (1.0 - v) + values[i + 1, j + 1] * v
-    return low * (1.0 - u) + high * u
+cotangents(cells, "grid, xi", 0, xi=lambda ȳ: None)
 
 
-@means(_rgi.evaluate_linear_2d)
-def evaluate_linear_2d(alg, t, args, kwargs):
-    value = _rgi.evaluate_linear_2d(*args)
-    if not loses(alg, t, _rgi.evaluate_linear_2d, args, kwargs) or min(args[0].shape) < 2:
-        return value, None
-    return value, enter(alg, (None, *t), linear, args, {})[1]
+def find_indices(grid, xi):
+    indices = cells(grid, xi)
+    return indices, distances(grid, xi, indices)
 
 
-writes(_rgi.evaluate_linear_2d, 4)
+def bilinear(values, indices, places, grid):
+    """The sum over the four corners of a cell; an axis with one line has the cell -1."""
+    out = np.empty(indices.shape[1], values.dtype)
+    return _rgi.evaluate_linear_2d(values, indices, places, grid, out)
+
+
+def corners(indices, shape):
+    """Where the four corners are among the values."""
+    (i, j), (m, n) = indices, shape
+    return [(i + a) % m * n + (j + b) % n for a in (0, 1) for b in (0, 1)]
+
+
+def bilinear_by_values(ȳ, values, indices, places):
+    u, v = places
+    weights = [(1.0 - u) * (1.0 - v), (1.0 - u) * v, u * (1.0 - v), u * v]
+    parts = np.concatenate([ȳ * weight for weight in weights])
+    total = scattered(parts, np.concatenate(corners(indices, values.shape)), values.size)
+    return unbroadcast(np.reshape(total, values.shape), values)
+
+
+def bilinear_by_places(ȳ, values, indices, places):
+    u, v = places
+    flat = np.reshape(values, -1)
+    a, b, c, d = [flat[corner] for corner in corners(indices, values.shape)]
+    slopes = np.stack([(c - a) * (1.0 - v) + (d - b) * v, (b - a) * (1.0 - u) + (d - c) * u])
+    return unbroadcast(np.conj(slopes) * ȳ, places)
+
+
+cotangents(
+    bilinear,
+    "values, indices, places, grid",
+    0,
+    values=bilinear_by_values,
+    places=bilinear_by_places,
+)
+
+
+@write_instead(_rgi.evaluate_linear_2d, 4)
+def evaluate_linear_2d(values, indices, places, grid, out):
+    out[...] = bilinear(values, indices, places, grid)
+    return out
+
+
 writes(_rgi.find_indices)
+define(_rgi.find_indices, find_indices)
 
 
 def coordinates(points, ndim=None):
@@ -60,7 +94,7 @@ def coordinates(points, ndim=None):
     return np.reshape(points, (-1, 1 if ndim is None else ndim)) if points.ndim == 1 else points
 
 
-follow_instead(_rgi._ndim_coords_from_arrays, coordinates)
+define(_rgi._ndim_coords_from_arrays, coordinates)
 
 
 @stand_in(_dierckx.evaluate_ndbspline)

@@ -7,8 +7,7 @@ from scipy.interpolate import _ppoly
 
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import writes
-from autodiff_hook.semantics.meanings import DEFINITIONS
-from autodiff_rules.scipy._standins import follow_instead, natively, settled
+from autodiff_rules.scipy._standins import follow_instead, natively, settled, write_instead
 
 
 def scattered(values, index, size):
@@ -49,6 +48,7 @@ def piecewise_cotangents(ȳ, c, x, xp, nu, extrapolate):
     return np.stack(rows[::-1]), scattered(-x̄p, i, len(x)), x̄p
 
 
+@write_instead(_ppoly.evaluate, 5)
 def evaluate_into(c, x, xp, nu, extrapolate, out):
     out[...] = piecewise(c, x, xp, nu, extrapolate)
 
@@ -84,10 +84,7 @@ def fix_continuity(c, x, order):
             c[k - 1 - nu, i] = sum(terms)
 
 
-writes(_ppoly.evaluate, 5)
 writes(_ppoly.integrate, 5)
 writes(_ppoly.fix_continuity, 0)
-follow_instead(_ppoly.evaluate, evaluate_into)
-DEFINITIONS[id(_ppoly.evaluate)] = evaluate_into
 follow_instead(_ppoly.integrate, integrate_into)
 follow_instead(_ppoly.fix_continuity, fix_continuity)

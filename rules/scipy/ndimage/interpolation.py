@@ -12,29 +12,45 @@ from scipy import LowLevelCallable
 from scipy.ndimage import _nd_image
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.extend import cotangents, fresh, frule, linear
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import meaning_of, means
 from autodiff_hook.semantics.opaque import loses
-from autodiff_rules.scipy._standins import stand_in
+from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.scipy._standins import stand_in, write_instead
 from autodiff_rules.scipy.ndimage._windows import MODES
 
 OF_COEFFICIENTS = {"constant": "mirror", "wrap": "mirror"}
 """How coefficients go on beyond the borders, where that is not as the image does."""
 
 
-@nondifferentiable
-def filter_matrix(length, order, mode):
-    """The filter along an axis of this length: what it makes of each unit vector."""
-    matrix = np.empty((length, length))
-    _nd_image.spline_filter1d(np.eye(length), order, 0, matrix, mode)
-    return matrix
+def coefficients(x, order, axis, mode):
+    """The coefficients of the splines along an axis."""
+    y = np.empty(np.shape(x))
+    _nd_image.spline_filter1d(x, order, axis, y, mode)
+    return y
 
 
-@stand_in(_nd_image.spline_filter1d, 3)
+def beside_image(c, order, axis, mode):
+    """The transpose: the filter of each unit vector, which has no symmetry near the borders."""
+    length = np.shape(c)[axis]
+    matrix = coefficients(np.eye(length), order, 0, mode)
+    return np.moveaxis(np.matmul(np.moveaxis(c, axis, -1), matrix), -1, axis)
+
+
+linear(
+    coefficients,
+    "x, order, axis, mode",
+    lambda ȳ, x, order, axis, mode: unbroadcast(beside_image(ȳ, order, axis, mode), x),
+    kinds=0,
+)
+linear(beside_image, "c, order, axis, mode", lambda ȳ, order, axis, mode: coefficients(ȳ, order, axis, mode), kinds=0)
+fresh(coefficients, beside_image)
+
+
+@write_instead(_nd_image.spline_filter1d, 3)
 def spline_filter1d(input, order, axis, output, mode):
-    matrix = filter_matrix(np.shape(input)[axis], order, mode)
-    return np.moveaxis(np.matmul(np.moveaxis(input, axis, -1), np.transpose(matrix)), -1, axis)
+    output[...] = coefficients(input, order, axis, mode)
 
 
 def folded(x, length, mode):
@@ -93,14 +109,74 @@ def grid_of(output):
     return np.indices(np.shape(output)).reshape(np.ndim(output), -1).astype(float)
 
 
-@stand_in(_nd_image.geometric_transform, 5)
+def taps_of(places, shape, order, mode):
+    """Which coefficients stand around each place, by their numbers, and what each is multiplied with."""
+    points = np.shape(places)[1]
+    index, weight = np.zeros((1, points), int), np.ones((1, points))
+    for place, length in zip(places, shape):
+        if mode == "constant":
+            weight = np.where((place < 0) | (place > length - 1), 0.0, weight)
+        place = place if mode == "nearest" else folded(place, length, mode)
+        first = np.floor(place if order % 2 else place + 0.5).astype(int) - order // 2
+        taps = first + np.arange(order + 1)[:, None]
+        own = basis(place - taps, order) if order else np.ones((1, points))
+        if mode == "grid-constant":
+            own = np.where((taps < 0) | (taps >= length), 0.0, own)
+        taps = np.clip(folded(taps, length, OF_COEFFICIENTS.get(mode, mode)), 0, length - 1).astype(int)
+        index = np.reshape(index[:, None] * length + taps, (-1, points))
+        weight = np.reshape(weight[:, None] * own, (-1, points))
+    return index, weight
+
+
+def sampled(x, given, cval):
+    """What a native loop makes of coefficients alone; ``given``: the loop, its arguments, and the result's shape."""
+    native, args, shape = given
+    y = np.empty(shape)
+    native(x, *[y if v is RESULT else cval if v is BEYOND else v for v in args])
+    return y
+
+
+RESULT, BEYOND = "the result", "the value beyond the borders"
+
+
+def beside_coefficients(c, given, shape):
+    native, args, output = given
+    if native is geometric_transform_native:
+        _, coordinates, matrix, offset, _, order, mode, _, padding, *_ = args
+        places = places_of(coordinates, matrix, offset, c)
+    else:
+        zoom, shift, _, order, mode, _, padding, grid_mode = args
+        places = zoomed_places(zoom, shift, c, grid_mode)
+    index, weight = taps_of(places + padding, shape, order, MODES[mode])
+    total = np.bincount(np.ravel(index), np.ravel(weight * np.ravel(c)), int(np.prod(shape)))
+    return np.reshape(total, shape)
+
+
+cotangents(
+    sampled, "x, given, cval", 0, x=lambda ȳ, x, given: unbroadcast(beside_coefficients(ȳ, given, np.shape(x)), x)
+)
+frule(sampled, lambda ẋ, y, x, given, cval: sampled(ẋ, given, 0.0))
+linear(beside_coefficients, "c, given, shape", lambda ȳ, given: sampled(ȳ, given, 0.0), kinds=0)
+
+
+def places_of(coordinates, matrix, offset, output):
+    if coordinates is not None:
+        return np.reshape(coordinates, (np.shape(coordinates)[0], -1))
+    return np.matmul(matrix, grid_of(output)) + np.reshape(offset, (-1, 1))
+
+
+def transform_of_image(
+    input, mapping, coordinates, matrix, offset, output, order, mode, cval, padding, arguments, keywords
+):
+    args = (mapping, coordinates, matrix, offset, RESULT, order, mode, BEYOND, padding, arguments, keywords)
+    output[...] = sampled(input, (geometric_transform_native, args, output.shape), cval)
+
+
+@stand_in(_nd_image.geometric_transform, 5, fixed=transform_of_image, at=(1, 2, 3, 4, 8))
 def geometric_transform(
     input, mapping, coordinates, matrix, offset, output, order, mode, cval, padding, arguments, keywords
 ):
-    if coordinates is not None:
-        places = np.reshape(coordinates, (np.shape(coordinates)[0], -1))
-    else:
-        places = np.matmul(matrix, grid_of(output)) + np.reshape(offset, (-1, 1))
+    places = places_of(coordinates, matrix, offset, output)
     return interpolated(input, places + padding, order, MODES[mode], cval)
 
 
@@ -125,12 +201,22 @@ def transform(alg, t, args, kwargs):
     return enter(alg, (None, *t), mapped, args, kwargs)
 
 
-@stand_in(_nd_image.zoom_shift, 3)
-def zoom_shift(input, zoom, shift, output, order, mode, cval, padding, grid_mode):
+def zoomed_places(zoom, shift, output, grid_mode):
     places = grid_of(output)
     if shift is not None:
         places = places + np.reshape(shift, (-1, 1))
     if zoom is not None:
         factor = np.reshape(zoom, (-1, 1))
         places = (places + 0.5) * factor - 0.5 if grid_mode else places * factor
+    return places
+
+
+def zoom_of_image(input, zoom, shift, output, order, mode, cval, padding, grid_mode):
+    args = (zoom, shift, RESULT, order, mode, BEYOND, padding, grid_mode)
+    output[...] = sampled(input, (_nd_image.zoom_shift, args, output.shape), cval)
+
+
+@stand_in(_nd_image.zoom_shift, 3, fixed=zoom_of_image, at=(1, 2, 6))
+def zoom_shift(input, zoom, shift, output, order, mode, cval, padding, grid_mode):
+    places = zoomed_places(zoom, shift, output, grid_mode)
     return interpolated(input, places + padding, order, MODES[mode], cval)

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import signal
 from scipy.signal import _signaltools
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, fresh
 from autodiff_rules.numpy._shared import unbroadcast
-from autodiff_rules.scipy._standins import stand_in
+from autodiff_rules.scipy._standins import stand_in, write_instead
 
 
 def lfilter_cotangents(ȳ, y, b, a, x, axis, zi):
@@ -60,26 +60,91 @@ def overlaps(x, w, count):
     return np.stack([np.sum(x * w[..., k : k + length]) for k in range(count)])
 
 
-@stand_in(_signaltools._sosfilt, 1, 2)
-def sosfilt(sos, x, zi):
-    """Each section filters what the last one gave."""
+def sections(sos, x, zi):
+    """What each section makes of what the last one gave, and their last states."""
+    dtype = np.result_type(sos, x, zi)
+    y, states = np.array(x, dtype, order="C"), np.array(zi, dtype, order="C")
+    _signaltools._sosfilt(np.array(sos, dtype), y, states)
+    return y, states
+
+
+def sections_of_signal(sos, x, zi):
+    """The same, if the coefficients have no derivative."""
+    return sections(sos, x, zi)
+
+
+def of_signal(ȳ, sos, x, zi):
+    """The cotangents of the signal and the first states."""
+    c, ends = ends_of(ȳ, x, zi)
     states = []
+    for section in range(len(sos))[::-1]:
+        b, a = np.conj(sos[section, :3]), np.conj(sos[section, 3:])
+        w = np.concatenate((backwards(c, ends[:, section], a), ends[:, section]), -1)
+        c = signal.lfilter(b, np.array([1.0]), w[..., ::-1])[..., ::-1][..., : np.shape(x)[-1]]
+        states.append(w[..., :2])
+    return unbroadcast(c, x), unbroadcast(np.stack(states[::-1], 1), zi)
+
+
+def of_coefficients(ȳ, sos, x, zi):
+    """The cotangents of the coefficients: the signals between the sections are made once more."""
+    c, ends = ends_of(ȳ, x, zi)
+    signals = [x]
     for section in range(len(sos)):
         b, a = sos[section, :3], sos[section, 3:]
-        x, state = signal.lfilter(b, a, x, zi=zi[:, section])
-        states.append(state)
-    return x, np.stack(states, 1)
+        signals.append(signal.lfilter(b, a, signals[-1], zi=zi[:, section])[0])
+    rows = []
+    for section in range(len(sos))[::-1]:
+        b, a = sos[section, :3], sos[section, 3:]
+        b̄, ā, c, _ = of_all(c, ends[:, section], signals[section + 1], b, a, signals[section], -1)
+        rows.append(np.concatenate((b̄, ā)))
+    return unbroadcast(np.stack(rows[::-1]), sos)
 
 
-def stationary_state(b, a):
-    """The state of ``lfilter_zi``: it depends on ``a[0]`` where that is 1 and SciPy does not divide, too."""
+def ends_of(ȳ, x, zi):
+    """The cotangents of what comes out, and of the last states."""
+    c, ends = ȳ
+    return np.zeros(np.shape(x)) if c is None else c, np.zeros(np.shape(zi)) if ends is None else ends
+
+
+cotangents(sections, "sos, x, zi", 0, **{"x, zi": of_signal, "sos": of_coefficients})
+cotangents(sections_of_signal, "sos, x, zi", 0, **{"x, zi": of_signal})
+fresh(sections, sections_of_signal)
+
+
+def sosfilt_of_signal(sos, x, zi):
+    y, states = sections_of_signal(sos, x, zi)
+    x[...] = y
+    zi[...] = states
+
+
+@write_instead(_signaltools._sosfilt, 1, 2, fixed=sosfilt_of_signal, at=(0,))
+def sosfilt(sos, x, zi):
+    y, states = sections(sos, x, zi)
+    x[...] = y
+    zi[...] = states
+
+
+def stationary_state_cotangents(ȳ, y, b, a):
+    """Those of ``lfilter_zi``: it depends on ``a[0]`` where that is 1 and SciPy does not divide, too.
+
+    The state solves z[k] - z[k+1] + a[k+1] z[0] = b[k+1] - a[k+1] b[0], with the coefficients divided by ``a[0]``.
+    """
     b, a = np.atleast_1d(b), np.atleast_1d(a)
-    a = a[np.flatnonzero(a)[0] :]
-    b, a = b / a[0], a / a[0]
-    size = max(len(a), len(b))
-    b, a = (np.concatenate((c, np.zeros(size - len(c)))) for c in (b, a))
-    companion = np.concatenate((-a[None, 1:], np.eye(size - 2, size - 1)))
-    return np.linalg.solve(np.eye(size - 1) - companion.T, b[1:] - a[1:] * b[0])
+    zeros = np.flatnonzero(a)[0]
+    leading, size = a[zeros], len(y) + 1
+    b, a = np.conj(longer(b, size) / leading), np.conj(longer(a[zeros:], size) / leading)
+    steps = np.eye(size - 1) - np.eye(size - 1, k=1)
+    matrix = steps + np.concatenate((a[1:, None], np.zeros((size - 1, size - 2))), 1)
+    c = np.linalg.solve(matrix.T, ȳ)
+    b̄ = np.concatenate((-np.reshape(np.sum(a[1:] * c), 1), c))
+    rest = -c * (np.conj(y[0]) + b[0])
+    ā = np.concatenate((np.reshape(-np.sum(b̄ * b) - np.sum(rest * a[1:]), 1), rest))
+    divisor = np.conj(leading)
+    return b̄ / divisor, np.concatenate((np.zeros(zeros), ā / divisor))
+
+
+def longer(c, size):
+    return np.concatenate((c, np.zeros(size - len(c))))
 
 
 def state_of_past(b, a, y, x=None):
@@ -95,6 +160,11 @@ def met(c, values, m):
     return np.sum(part * values[: len(part)])
 
 
+def state_cotangents(ȳ, y, b, a):
+    b̄, ā = stationary_state_cotangents(ȳ, y, np.asarray(b), np.asarray(a))
+    return unbroadcast(b̄[: np.size(b)], b), unbroadcast(ā[: np.size(a)], a)
+
+
 for module in dict.fromkeys((signal, _signaltools)):
-    stand_in(module.lfilter_zi)(stationary_state)
+    cotangents(module.lfilter_zi, "b, a", 2, "b, a")(state_cotangents)
     stand_in(module.lfiltic)(state_of_past)
