@@ -77,6 +77,16 @@ class Drawn:
         else:
             self.generator.bit_generator.state = self.state
 
+    def was_at(self, state: Any) -> bool:
+        """Whether its state on entry was this."""
+        return _is_same(self.state, state)
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return all(_is_same(x, b[name]) for name, x in a.items())
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
+
 
 def _state(generator: Any) -> Any:
     if type(generator) is random.Random:

@@ -3,18 +3,21 @@
 The engine does not see those calls. Before the callback is followed, what it changed is put back, so that the engine
 sees every store: into a cache, into a dict of results, into a work array. Where the run that is followed does not store
 again what the native ones did (a list of all iterates), the native content comes back, and using it in a derivative is
-an error.
+an error. Generators of random numbers are left where the native run has left them.
 """
 
+import random
 import weakref
+from types import FunctionType
 
 import numpy as np
 
 from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.altering import GENERATORS, Drawn
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure
-from autodiff_hook.runtime.reachable import LEAVES, reachable
+from autodiff_hook.runtime.reachable import LEAVES, names_in, reachable
 from autodiff_hook.semantics.opaque import is_written
 
 MISSING = object()
@@ -30,6 +33,8 @@ class Memory:
         roots = [root for root in roots if type(root) not in LEAVES]
         self.before = {id(item): (item, contents(item)) for root in roots for item in reachable(root)}
         self.arrays = [(array, array.copy()) for array in arrays_of(roots, self.before)]
+        self.generators = list(map(Drawn, generators_of([item for item, _ in self.before.values()])))
+        self.drawn = self.generators
         self.after = {}
         self.written = []
         self.tokens = {key: tokens_of(alg, item) for key, (item, _) in self.before.items()}
@@ -41,12 +46,14 @@ class Memory:
             new = contents(item)
             if any(matters(new.get(name), old.get(name, MISSING)) for name in new) or any(n not in new for n in old):
                 self.after[key] = (item, new)
+        self.drawn = [Drawn(each.generator) for each in self.generators]
         self.written = [(a, old, a.copy()) for a, old in self.arrays if not np.array_equal(a, old, equal_nan=True)]
 
     @property
     def changed(self):
         """Whether the native run has left anything behind."""
-        return bool(self.after or self.written)
+        drawn = any(not new.was_at(old.state) for old, new in zip(self.generators, self.drawn))
+        return drawn or bool(self.after or self.written)
 
     def rewind(self):
         """Put back what the native run changed; counters go on."""
@@ -56,6 +63,8 @@ class Memory:
             put(item, {**old, **kept})
         for array, old, _ in self.written:
             array[...] = old
+        for each in self.generators:
+            each.exchange()
 
     def undo(self):
         """Put back what a run that was followed has changed, with its tokens; counters go on."""
@@ -84,6 +93,8 @@ class Memory:
     def settle(self, function):
         """The last run is over: what it did not store again has no derivative."""
         reason = "which a solver called: what it stored is not differentiated"
+        for each in self.drawn:
+            each.exchange()
         for key, (item, new) in self.after.items():
             old, now = self.before[key][1], contents(item)
             lost = any(
@@ -192,6 +203,14 @@ def put(item, slots):
         for name, value in slots.items():
             if target.get(name, MISSING) is not value:
                 target[name] = value
+
+
+def generators_of(items):
+    """The generators of random numbers among some items, and those of modules that functions among them may name."""
+    found = [item for item in items if type(item) in GENERATORS]
+    if any(type(item) is FunctionType and "random" in names_in(item.__code__) for item in items):
+        found += [random.random.__self__, np.random.normal.__self__]
+    return list({id(each): each for each in found}.values())
 
 
 def arrays_of(roots, known):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import random
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from autodiff_hook import gradient
+from autodiff_hook import gradient, withgradient
 
 PARAMS = {"k": 1.0}
 MODULE = ModuleType("settings")
@@ -177,3 +178,66 @@ def test_what_nobody_asks_for_is_no_derivative():
 
     Model.weight = 1.0
     assert gradient(f, 0.7) == (pytest.approx(2.0),)
+
+
+GENERATOR, TWISTER, PLAIN = np.random.default_rng(0), np.random.RandomState(0), random.Random(0)
+
+
+def seeded():
+    GENERATOR.bit_generator.state = np.random.default_rng(5).bit_generator.state
+    TWISTER.seed(2)
+    PLAIN.seed(4)
+    np.random.seed(1)
+    random.seed(1)
+
+
+def drawing_root(x):
+    return optimize.brentq(lambda z: z * z - x * (1.0 + 1e-13 * GENERATOR.normal()), 0.0, 3.0) + GENERATOR.normal()
+
+
+def drawing_integral(x):
+    return integrate.quad(lambda t: t * x + 0.0 * PLAIN.random(), 0.0, 1.0)[0] + PLAIN.random()
+
+
+def drawing_zero(x):
+    return optimize.fsolve(lambda z: z * z - x + 0.0 * TWISTER.normal(), 1.0)[0] + TWISTER.normal()
+
+
+def drawing_minimum(x):
+    return optimize.minimize(lambda p: (p[0] - x) ** 2 + 0.0 * GENERATOR.normal(), [0.1]).x[0] + GENERATOR.normal()
+
+
+def drawing_path(x):
+    return integrate.odeint(lambda y, t: -x * y + 0.0 * GENERATOR.normal(), 1.0, [0.0, 1.0])[-1, 0] + GENERATOR.normal()
+
+
+def drawing_steps(x):
+    found = integrate.solve_ivp(lambda t, y: -x * y + 0.0 * GENERATOR.normal(), (0.0, 1.0), [1.0], rtol=1e-8)
+    return found.y[0, -1] + GENERATOR.normal()
+
+
+def drawing_of_modules(x):
+    first = optimize.newton(lambda z: z * z - x + 0.0 * np.random.normal() + 0.0 * random.random(), 1.0)
+    return first + np.random.normal() + random.random()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(drawing_root, drawing_integral, drawing_zero, drawing_minimum, drawing_path, drawing_steps),
+        drawing_of_modules,
+    ],
+)
+def test_generators_are_left_where_the_solver_leaves_them(f):
+    def value(x):
+        seeded()
+        return f(x)
+
+    expected, states = value(1.7), (GENERATOR.random(), TWISTER.rand(), PLAIN.random(), random.random())
+    slope = (value(1.7 + 1e-4) - value(1.7 - 1e-4)) / 2e-4
+    for _ in range(3):
+        seeded()
+        found, (gradient_of_f,) = withgradient(f, 1.7)
+        assert found == pytest.approx(expected, abs=1e-6)
+        assert (GENERATOR.random(), TWISTER.rand(), PLAIN.random(), random.random()) == states
+        assert gradient_of_f == pytest.approx(slope, rel=1e-3)
