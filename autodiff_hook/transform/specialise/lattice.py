@@ -58,7 +58,8 @@ def join(a: Abstract, b: Abstract) -> Abstract:
             a.dtype if same_dtype(a.dtype, b.dtype) else None,
             a.ndim if a.ndim == b.ndim else None,
             a.scalar or b.scalar,
-            example=a.example,
+            # What is done to an array that may be complex is tried out on one that is.
+            example=b.example if is_complex(b) and not is_complex(a) else a.example,
         )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and (len(a.items), a.cls, a.keys) == (len(b.items), b.cls, b.keys):
         return Tuple(tuple(map(join, a.items, b.items)), a.cls, a.keys, example=a.example)
@@ -225,6 +226,28 @@ def may_be_complex(value: Abstract) -> bool:
     if isinstance(value, Array):
         return value.dtype is None or value.dtype.kind == "c"
     return not _COMPLEX.isdisjoint(number_types(value) or ())
+
+
+def is_complex(value: Abstract) -> bool | None:
+    """Whether a number or an array is complex; None if it may be or not."""
+    if not may_be_complex(value):
+        return False
+    value = content_of(value)
+    certain = value.dtype is not None if isinstance(value, Array) else (number_types(value) or set()) <= _COMPLEX
+    return True if certain else None
+
+
+def as_it_may_be(value: Abstract) -> Abstract:
+    """What is known of a complex number or array, or of parts of a tuple, that may be real as well."""
+    if isinstance(value, Tuple):
+        return replace(value, items=tuple(map(as_it_may_be, value.items)))
+    if not is_complex(value):
+        return value
+    if isinstance(value, Number) and value.types == {complex}:
+        return Number(frozenset({complex, float}), example=value.example)
+    if isinstance(value, Array):
+        return replace(value, dtype=None)
+    return Array(None, None, scalar=True, example=example_of(value))
 
 
 def example_of(value: Abstract) -> Any:

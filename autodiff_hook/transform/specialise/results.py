@@ -31,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
+from autodiff_hook.transform.specialise.lattice import as_it_may_be, example_of, is_none, number_types
 from autodiff_hook.transform.specialise.wording import named
 
 _SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
@@ -137,6 +137,8 @@ def outcome(
     result = _of_nothing(found) or abstract_of(found)
     if isinstance(result, Number) and not constant:
         result = Number(result.types | _possible(types, run), example=result.example)
+    if any(isinstance(t, Array) and t.dtype is None for t in (*types, *named.values())):
+        result = as_it_may_be(result)
     if _varies(run, types) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
