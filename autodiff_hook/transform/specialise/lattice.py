@@ -58,8 +58,7 @@ def join(a: Abstract, b: Abstract) -> Abstract:
             a.dtype if same_dtype(a.dtype, b.dtype) else None,
             a.ndim if a.ndim == b.ndim else None,
             a.scalar or b.scalar,
-            # What is done to an array that may be complex is tried out on one that is.
-            example=b.example if is_complex(b) and not is_complex(a) else a.example,
+            example=_wider(a.example, b.example),
         )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and (len(a.items), a.cls, a.keys) == (len(b.items), b.cls, b.keys):
         return Tuple(tuple(map(join, a.items, b.items)), a.cls, a.keys, example=a.example)
@@ -74,6 +73,15 @@ def join(a: Abstract, b: Abstract) -> Abstract:
     if classes[0] is not None and classes[0] is classes[1]:
         return Instance(classes[0], example=example_of(a))
     return ANY
+
+
+def _wider(a: Any, b: Any) -> Any:
+    """The one of two examples of arrays whose numbers may be more: whether they are complex, say, or whole."""
+    kinds = [_KINDS.find(x.dtype.kind) if hasattr(x, "dtype") else -1 for x in (a, b)]
+    return b if kinds[1] > kinds[0] else a
+
+
+_KINDS: Final = "buifc"
 
 
 def _in_parts(value: Abstract) -> Abstract:
@@ -235,19 +243,6 @@ def is_complex(value: Abstract) -> bool | None:
     value = content_of(value)
     certain = value.dtype is not None if isinstance(value, Array) else (number_types(value) or set()) <= _COMPLEX
     return True if certain else None
-
-
-def as_it_may_be(value: Abstract) -> Abstract:
-    """What is known of a complex number or array, or of parts of a tuple, that may be real as well."""
-    if isinstance(value, Tuple):
-        return replace(value, items=tuple(map(as_it_may_be, value.items)))
-    if not is_complex(value):
-        return value
-    if isinstance(value, Number) and value.types == {complex}:
-        return Number(frozenset({complex, float}), example=value.example)
-    if isinstance(value, Array):
-        return replace(value, dtype=None)
-    return Array(None, None, scalar=True, example=example_of(value))
 
 
 def example_of(value: Abstract) -> Any:

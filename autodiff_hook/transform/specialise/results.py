@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import re
 import sys
@@ -31,7 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import as_it_may_be, example_of, is_none, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_none, join, number_types
 from autodiff_hook.transform.specialise.wording import named
 
 _SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
@@ -137,11 +138,39 @@ def outcome(
     result = _of_nothing(found) or abstract_of(found)
     if isinstance(result, Number) and not constant:
         result = Number(result.types | _possible(types, run), example=result.example)
-    if any(isinstance(t, Array) and t.dtype is None for t in (*types, *named.values())):
-        result = as_it_may_be(result)
+    for cls in (int, float) if any(map(_may_differ, (*types, *named.values()))) else ():
+        with contextlib.suppress(Refused):
+            others = {k: _of_kind(t, cls) for k, t in named.items()}
+            result = join(result, abstract_of(tried(run, [_of_kind(t, cls) for t in types], others)))
     if _varies(run, types) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
+
+
+def _may_differ(value: Abstract) -> bool:
+    """Whether the kind of a number, of an array or of something in a container is not certain."""
+    if isinstance(value, Array):
+        return value.dtype is None
+    if isinstance(value, Tuple):
+        return any(map(_may_differ, value.items))
+    if isinstance(value, List):
+        return value.item is not None and _may_differ(value.item)
+    return len(number_types(value) or ()) > 1
+
+
+def _of_kind(value: Abstract, cls: type) -> Any:
+    """An example of a value, of this kind of numbers where it may be of that and another one."""
+    example = example_for(value)
+    if not _may_differ(value):
+        return example
+    if isinstance(value, Array):
+        return example.astype(cls) if np.can_cast(cls, example.dtype) else example
+    if isinstance(value, Tuple) and value.cls in (tuple, list):
+        return value.cls([_of_kind(item, cls) for item in value.items])
+    if isinstance(value, List):
+        kinds = number_types(value.item) if value.item is not None else None
+        return [cls(x) for x in example] if kinds is not None and cls in kinds else example
+    return cls(example) if cls in (number_types(value) or ()) else example
 
 
 def _of_nothing(value: Any) -> Abstract | None:
@@ -284,14 +313,18 @@ def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
     exact = [exact_types(t) for t in types]
     results: set[type] = set()
     example: Any = MISSING
+    found: Abstract | None = None
     actual = tuple(type(example_of(t)) for t in types)
     for combination in sorted(_combinations(exact), key=lambda x: x != actual):
         value = _first(run, types, combination)
         result = abstract_of(value)
         if not isinstance(result, Number):
-            return result
+            found = result if found is None else join(found, result)
+            continue
         results |= result.types
         example = value if example is MISSING else example
+    if found is not None:
+        return found
     if run in (max, min):
         return Number(frozenset().union(*(number_types(t) or () for t in types)), example=example)
     if getattr(run, "__name__", "") in ("pow", "ipow") and all(t <= {int, bool} for t in map(number_types, types) if t):
