@@ -75,7 +75,31 @@ def made_of_a_list(a):
     return float(x.sum() * x[0])
 
 
+def filled_with_its_sum(a):
+    x = np.asarray(3) if a < 0 else np.asarray(a)
+    y = np.full(2, np.sum(x))
+    y[0] = a * 0.7
+    return float(y.sum() * a)
+
+
+def made_of_its_items(a):
+    x = np.array([3, 4]) if a < 0 else np.array([a, 1.0])
+    y = np.array([x.max(), x.min()])
+    y[0] = a * 0.7
+    z = np.array([x[0], 1])
+    z[1] = a * 1.2
+    return float(y.sum() * a + z.sum())
+
+
+def undefined_on_one_way(a):
+    x = np.array([1, 2]) if a < 0 else np.array([a, np.nan])
+    w = np.nan_to_num(x) * 2
+    w[0] = a * a
+    return float(w.sum())
+
+
 OF_KINDS = [
+    *(filled_with_its_sum, made_of_its_items, undefined_on_one_way),
     *(an_array_made_of_one, an_array_changed_in_place, in_a_loop, of_truth_values, its_dtype),
     *(filled_with_a_number, made_of_numbers, made_of_a_list),
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import re
 import sys
 import warnings
@@ -164,13 +165,24 @@ def _of_kind(value: Abstract, cls: type) -> Any:
     if not _may_differ(value):
         return example
     if isinstance(value, Array):
-        return example.astype(cls) if np.can_cast(cls, example.dtype) else example
+        with np.errstate(invalid="ignore"):
+            return np.real(example).astype(cls) if np.can_cast(cls, example.dtype) else example
     if isinstance(value, Tuple) and value.cls in (tuple, list):
         return value.cls([_of_kind(item, cls) for item in value.items])
     if isinstance(value, List):
         kinds = number_types(value.item) if value.item is not None else None
-        return [cls(x) for x in example] if kinds is not None and cls in kinds else example
-    return cls(example) if cls in (number_types(value) or ()) else example
+        return [_number_of(x, kinds, cls) for x in example] if kinds is not None else example
+    return _number_of(example, number_types(value) or frozenset(), cls)
+
+
+def _number_of(example: Any, types: frozenset[type], cls: type) -> Any:
+    """A number like another one, of the class of this kind among several, if there is one."""
+    kind = (int, np.integer) if cls is int else (float, np.floating)
+    found = next((each for each in types if issubclass(each, kind) and each is not bool), None)
+    if found is None:
+        return example
+    example = example.real if isinstance(example, complex) else example
+    return found(example) if math.isfinite(example) else samples(found)[0]
 
 
 def _of_nothing(value: Any) -> Abstract | None:
@@ -223,7 +235,8 @@ def _widened(result: Abstract) -> Abstract:
     if isinstance(result, Array):
         return Array(result.dtype, None, scalar=True, example=result.example)
     if isinstance(result, Number) and np.float64 in result.types:
-        return Array(np.dtype(np.float64), None, scalar=True, example=result.example)
+        certain = not any(issubclass(cls, (np.integer, complex)) for cls in result.types)
+        return Array(np.dtype(np.float64) if certain else None, None, scalar=True, example=result.example)
     return result
 
 
