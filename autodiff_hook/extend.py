@@ -56,6 +56,7 @@ from autodiff_hook.transform.improve.facts import ShapeFact as ShapeFact
 from autodiff_hook.transform.improve.facts import Symbol as Symbol
 from autodiff_hook.transform.improve.facts import TupleFact as TupleFact
 from autodiff_hook.transform.improve.shortcuts import borrowing as borrowing
+from autodiff_hook.transform.improve.shortcuts import complex_by_value as complex_by_value
 from autodiff_hook.transform.improve.shortcuts import effects as effects
 from autodiff_hook.transform.improve.shortcuts import fresh as fresh
 from autodiff_hook.transform.improve.shortcuts import harmless as harmless

@@ -217,7 +217,7 @@ declare(IS_OF_INTEGERS, range, int.bit_length, int.bit_count, int.to_bytes)
 declare(IS_A_POSITION, len, bisect.bisect, bisect.bisect_left, bisect.bisect_right)
 declare(IS_TEXT, str, repr, ascii, format, bin, hex, oct, chr, ord, dir, float.hex)
 declare(IS_A_SHAPE, object, id, hash, type, type.mro, type.__subclasses__)
-declare(ASKS_THE_SYSTEM, print, input, open, compile, breakpoint, __import__)
+declare(ASKS_THE_SYSTEM, print, input, open, breakpoint, __import__)
 declare_names(int, {COMPARES: "is_integer"})
 declare_names(array, {IS_A_SHAPE: "itemsize typecode", IS_TEXT: "fromunicode tounicode"})
 refuse(array, {SHOWS_MEMORY: "buffer_info byteswap frombytes fromfile tofile"})
@@ -231,5 +231,9 @@ nondifferentiable(bytes.decode, IS_TEXT)
 effects(print, input, open, compile, breakpoint, __import__)
 refuse(
     builtins,
-    {RUNS_TEXT: "eval exec globals locals", IS_ASYNCHRONOUS: "aiter anext", SHOWS_MEMORY: "memoryview bytearray bytes"},
+    {
+        RUNS_TEXT: "compile eval exec globals locals",
+        IS_ASYNCHRONOUS: "aiter anext",
+        SHOWS_MEMORY: "memoryview bytearray bytes",
+    },
 )

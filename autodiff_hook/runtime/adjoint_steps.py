@@ -215,8 +215,8 @@ def _item_or_none(inf: Inference, s: Statement, called: Any, args: list[Operand]
     return found
 
 
-def _is_real(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    """``real``: the power that was looked at is looked at where it is computed again."""
+def _is_as_taken(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """``as_taken``: the result that was looked at is looked at where it is computed again."""
     return known_as(inf, s, None)
 
 
@@ -252,7 +252,7 @@ _STEPS: Final[dict[str, Step]] = {
     "buffer": _buffer,
     "list_gradient": _of_list,
     "float_list": _followed(_floats),
-    "real": _is_real,
+    "as_taken": _is_as_taken,
     "chosen": _followed(RUNTIME["chosen"]),
 }
 

@@ -22,7 +22,6 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import reached, sites_in
-from autodiff_hook.transform.specialise.lists import is_flat
 
 
 class Forms:
@@ -88,7 +87,7 @@ class Forms:
         if isinstance(abstract, (List, Dict)):
             if isinstance(cotangent, Constant):
                 return self._call("list_gradient", Constant(None), value)
-            numbers = isinstance(abstract, List) and is_flat(abstract) and not self.plain
+            numbers = isinstance(abstract, List) and isinstance(abstract.site.item, Number) and not self.plain
             return self._call("float_list", cotangent) if numbers else cotangent
         return Constant(None)
 

@@ -150,10 +150,14 @@ def chosen(cotangent: Any, index: Any, place: int, from_end: int) -> Any:
     return cotangent if index == place or index == from_end else 0.0
 
 
-def real(value: Any) -> None:
-    """Give up where a power has become complex: its type was taken for that of a real number."""
-    if isinstance(value, complex):
-        raise Given("a complex power")
+def as_taken(value: Any, are_complex: tuple[bool | None, ...]) -> None:
+    """Give up where a value, or a part of a tuple, is complex that was taken for real, or the other way round."""
+    if type(value) is float and not are_complex[0]:
+        return
+    parts = value if isinstance(value, tuple) else (value,)
+    for x, is_complex in zip(parts, are_complex):
+        if is_complex is not None and np.iscomplexobj(x) is not is_complex:
+            raise Given("a result that is complex by its value, or is not")
 
 
 def no_nan(*gradients: Any) -> None:
@@ -196,7 +200,7 @@ def float_list(items: list[Any]) -> list[float]:
 
 
 _CALLED: Final[tuple[Any, ...]] = (
-    *(accumulate, counted, number, array, chosen, real, rewritten, no_nan, no_nan_if_infinite, undefined, buffer),
+    *(accumulate, counted, number, array, chosen, as_taken, rewritten, no_nan, no_nan_if_infinite, undefined, buffer),
     *(dict_buffer, slots_buffer, record_buffer, begin_slots, begun_slots, blank, add_items, add_slice, add_run),
     *(list_gradient, part, named_part, tuple_cotangent, numbers, seed, refill, warn, zeros_like, add_at),
     *(add_item, add_part, first, fitted, surviving, folded, taken, number_gradient, array_gradient, float_list),

@@ -45,6 +45,7 @@ from autodiff_hook.runtime.lookup import (
 from autodiff_hook.runtime.losses import NOT_PYTHON, failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.semantics import special_attributes
+from autodiff_hook.semantics.exceptions import raising
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_opaque, fail, is_plain
 from autodiff_hook.semantics.rules import call_rule
@@ -81,7 +82,10 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
     if form == "module" and is_followed(of_module := owner.__dict__.get("__getattr__")) and not _has(owner, name):
         return apply(alg, (None, None), of_module, (name,), {})
     if not is_followed(fallback):
-        return read_by(alg, t, form, found, name, owner, getattr(owner, name) if is_data(form) else None)
+        if not is_data(form):
+            return read_by(alg, t, form, found, name, owner, None)
+        value = getattr(owner, name) if t[0] is None else raising(alg, (t[0], None), getattr, owner, name)
+        return read_by(alg, t, form, found, name, owner, value)
     # What CPython does: the fallback is called whatever raises AttributeError, and runs when that has been handled.
     with contextlib.suppress(AttributeError):
         return read_by(alg, t, form, found, name, owner, _natively(owner, name) if is_data(form) else None)

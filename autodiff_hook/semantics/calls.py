@@ -39,6 +39,7 @@ from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.caching import call_cached
 from autodiff_hook.semantics.comparing import compares_by_code
 from autodiff_hook.semantics.equivalents import elementwise
+from autodiff_hook.semantics.exceptions import note_raised
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.instances import instantiate
 from autodiff_hook.semantics.iteration import get_iter, is_iterated_by_code, is_iterated_by_type, is_iteration, is_view
@@ -64,7 +65,11 @@ def call(alg: Algebra, t: Any, kwnames: tuple[str, ...], function: Any, *args: A
             if rule is not None:
                 if t[1] is None:
                     return function(args[0]), None
-                return alg.call_rule(rule, function, args, {}, t[1:])
+                try:
+                    return alg.call_rule(rule, function, args, {}, t[1:])
+                except Exception as error:
+                    note_raised(alg, error, args, t[1:])
+                    raise
         found = _again(alg, t, function, args, {}) if id(function) in alg.entered else None
         return apply(alg, t, function, args, {}) if found is None else found
     return apply(alg, t, function, *_by_name(args, kwnames))
@@ -122,7 +127,11 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
     if not kwnames and type(receiver) in _BUILTIN:
         meaning = MEANINGS.get(id(type(receiver).__dict__.get(name)))
         if meaning is not None:
-            return meaning(alg, t, (receiver, *args), {})
+            try:
+                return meaning(alg, t, (receiver, *args), {})
+            except Exception as error:
+                note_raised(alg, error, (receiver, *args), t)
+                raise
     if not kwnames and type(receiver) is type:
         found = find_in_type(receiver, name)
         meaning = MEANINGS.get(id(found)) if type(found) in _OF_BUILTIN_CLASSES else None
@@ -156,6 +165,15 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         apply(alg, (None, None, *t[1:]), function.__init__, (instance, *args), kwargs)  # type: ignore[misc]
         _note_entered(alg, function)
         return instance, None
+    try:
+        return _called(alg, t, function, args, kwargs)
+    except Exception as error:
+        note_raised(alg, error, (*args, *kwargs.values()), t[1:])
+        raise
+
+
+def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    """What ``apply`` gives for all but functions and classes in Python that nobody knows more of."""
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
     meaning = WITH_OPTIONS.get(id(function)) if kwargs else None

@@ -12,7 +12,7 @@ from autodiff_hook.semantics.functions import enter_carried, unsupported
 from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import fail
-from autodiff_hook.semantics.slots import cell_get
+from autodiff_hook.semantics.slots import cell_get, namespace_of
 
 
 @means(builtins.__build_class__)
@@ -27,8 +27,9 @@ def build_class(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     bases = types.resolve_bases(given)
     metaclass, namespace, keywords = types.prepare_class(name, bases, kwargs)
     moving = dict(zip(kwargs, t[len(args) :]))
-    if some(moving.values()) and prepares(metaclass):
-        fail(metaclass, "which prepares a namespace from keywords of the class statement")
+    prepare = preparing(metaclass)
+    if prepare is not None and (some(moving.values()) or reaches(alg, prepare)):
+        fail(metaclass, "which prepares a namespace of what has derivatives")
     cell, _ = enter_carried(alg, (None, None), body, (namespace,), {})
     if bases is not given:
         setitem(alg, (None, None, None), None, namespace, "__orig_bases__", given)
@@ -39,9 +40,11 @@ def build_class(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return cls, token
 
 
-def prepares(metaclass: Any) -> bool:
-    """Whether Python code makes the namespace of a class."""
-    return type(getattr(getattr(metaclass, "__prepare__", None), "__func__", None)) is FunctionType
+def preparing(metaclass: Any) -> FunctionType | None:
+    """The Python code that makes the namespace of a class; None if that is a new dict."""
+    prepare = getattr(metaclass, "__prepare__", None)
+    found = getattr(prepare, "__func__", prepare)
+    return found if type(found) is FunctionType else None
 
 
 def check_cell(cell: CellType, name: str, cls: type) -> None:
@@ -71,14 +74,10 @@ def name_get(alg: Algebra, t: Any, name: str, namespace: Any, globals_: dict[str
     found = found_in(alg, name, namespace)
     if found is not None:
         return found
-    if name in globals_:
-        value = globals_[name]
-        return value, load(alg, globals_, name, value)
-    known = globals_.get("__builtins__", builtins)
-    known = known if type(known) is dict else vars(known)
-    if name not in known:
+    holder = namespace_of(name, globals_)
+    if name not in holder:
         raise NameError(f"name {name!r} is not defined", name=name)
-    return known[name], None
+    return holder[name], load(alg, holder, name, holder[name])
 
 
 def name_or_cell_get(alg: Algebra, t: Any, name: str, namespace: Any, cell: Any) -> Result:

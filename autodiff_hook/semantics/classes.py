@@ -125,6 +125,8 @@ means(slice)(as_function(build_slice))
 
 @means(list.__init__)
 def list_init(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``list.__init__``: what the list held before goes."""
+    list_setitem(alg, (None, None, None), (args[0], slice(None), []), {})
     return sequences.list_extend(alg, t, args, kwargs) if len(args) > 1 else (None, None)
 
 

@@ -14,6 +14,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls
+from autodiff_hook.semantics.files import note_printed
 from autodiff_hook.semantics.items import materialised
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
@@ -95,8 +96,11 @@ for _native in (str.format, str.format_map, str.__mod__, ascii, dir):
 
 @means(print)
 def print_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    texts = [calls.apply(alg, (None, token), str, (value,), {})[0] for value, token in zip(args, t)]
-    return call_constant(alg, print, tuple(texts), kwargs)
+    texts = [calls.apply(alg, (None, token), str, (value,), {}) for value, token in zip(args, t)]
+    result = call_constant(alg, print, tuple([text for text, _ in texts]), kwargs)
+    if some([token for _, token in texts]):
+        note_printed(alg, kwargs.get("file"))
+    return result
 
 
 def formatted(alg: Algebra, t: Any, conversion: str, value: Any, spec: str = "") -> Result:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 from typing import Any, Final
 
 import numpy as np
@@ -41,6 +42,13 @@ def reading(function: Any, name: str) -> Meaning:
         return value, token if unknown is None else lose(alg, value, unknown)
 
     return carried
+
+
+def note_printed(alg: Algebra, file: Any) -> None:
+    """What has derivatives was printed to a file; of the console, which is None, nothing is read."""
+    file = sys.stdout if file is None and isinstance(sys.stdout, io.StringIO) else file
+    if file is not None and file not in (sys.__stdout__, sys.__stderr__, sys.stderr):
+        _note(alg, file, alg.unknown(failure(print, "which writes it to a file")))
 
 
 def _note(alg: Algebra, file: Any, unknown: Token) -> None:

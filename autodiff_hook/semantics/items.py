@@ -33,6 +33,7 @@ from autodiff_hook.errors import CONSTANT, CUT, NotDifferentiable, user_location
 from autodiff_hook.runtime.lookup import behind, find_in_type
 from autodiff_hook.runtime.typed_arrays import is_shown
 from autodiff_hook.semantics.arrays import part_of, store_array
+from autodiff_hook.semantics.exceptions import note_raised, raising
 from autodiff_hook.semantics.iteration import flattened, get_iter, python_method
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.opaque import call_opaque, describe_type, fail
@@ -54,7 +55,11 @@ def getitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
         value = owner[key]
         return value, load(alg, owner, key, value)
     if type(owner) is dict:
-        value = owner[key]
+        try:
+            value = owner[key]
+        except KeyError as error:
+            note_raised(alg, error, (owner, key), t)
+            raise
         return value, load_by(alg, owner, key, t[1], value)
     method = python_method(owner, "__getitem__")
     if method is not None:
@@ -119,7 +124,7 @@ def dict_item(alg: Algebra, owner: dict[Any, Any], key: Any, moving: Any) -> Res
         dict.__setitem__(owner, key, value)
         keep(alg, owner, key, token)
         return value, token
-    value = dict.__getitem__(owner, key)
+    value = raising(alg, (None, moving), dict.__getitem__, owner, key)
     return value, load_by(alg, owner, key, moving, value)
 
 
@@ -302,7 +307,7 @@ def delitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any) -> Result:
         apply(alg, (None, *t), method, (owner, key), {})
         return None, None
     found = known(alg, owner)
-    del owner[key]
+    raising(alg, t, operator.delitem, owner, key)
     if found is not None:
         if is_list(owner):
             del found[key]

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, load_key, lose, reaches, some
+from autodiff_hook.errors import NotDifferentiable, user_location
 from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import behind, find_in_type
 from autodiff_hook.runtime.losses import failure
@@ -40,6 +41,13 @@ class CarriedIterator:
 
     def __next__(self) -> Any:
         return next(self.pairs)[0]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise NotDifferentiable(_COPIED, place=user_location(), remedies=_COPIES)
+
+
+_COPIED: Final = "an iterator over what is differentiated is copied, or written by pickle"
+_COPIES: Final = ("take two of itertools.tee", "copy what it goes over, and begin another iteration")
 
 
 def iteration(alg: Algebra, pairs: Pairs) -> CarriedIterator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from types import CellType
 from typing import Any
 
@@ -10,8 +11,16 @@ from autodiff_hook.ir.types import UNBOUND
 
 
 def global_loaded(alg: Algebra, t: Any, name: str, value: Any, globals_: dict[str, Any]) -> Result:
-    """Note the load of a global variable that may have been stored to."""
-    return value, load(alg, globals_, name, value)
+    """Note the load of a global variable, or of a builtin, that may have been stored to."""
+    return value, load(alg, namespace_of(name, globals_), name, value)
+
+
+def namespace_of(name: str, globals_: dict[str, Any]) -> dict[str, Any]:
+    """Where a global variable is found: in its module, or among the builtins."""
+    if name in globals_:
+        return globals_
+    found = globals_.get("__builtins__", builtins)
+    return found if type(found) is dict else vars(found)
 
 
 def store_global(alg: Algebra, t: Any, name: str, value: Any, globals_: dict[str, Any]) -> Result:

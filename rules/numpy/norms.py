@@ -5,7 +5,7 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import over, times
-from autodiff_rules.numpy._shared import restore_axes, unbroadcast
+from autodiff_rules.numpy._shared import conj, restore_axes, unbroadcast
 from autodiff_rules.numpy.extremes import selected
 
 
@@ -29,9 +29,9 @@ cotangents(
 
 def norm_tangent(ẋ, y, x, ord, axis, keepdims):
     if ord is None or ord == "fro":
-        return np.sum(np.multiply(x, ẋ), axis=axis, keepdims=keepdims) / np.where(y == 0, 1.0, y)
+        return np.real(np.sum(np.multiply(conj(x), ẋ), axis=axis, keepdims=keepdims)) / np.where(y == 0, 1.0, y)
     slope = norm_cotangent(np.ones_like(y), y, x, ord, axis, keepdims)
-    return np.sum(np.multiply(slope, ẋ), axis=axis, keepdims=keepdims)
+    return np.real(np.sum(np.multiply(conj(slope), ẋ), axis=axis, keepdims=keepdims))
 
 
 @nondifferentiable

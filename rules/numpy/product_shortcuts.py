@@ -11,6 +11,7 @@ from autodiff_hook.extend import (
     ShapeFact,
     TupleFact,
     borrowing,
+    complex_by_value,
     contraction,
     fresh,
     shortcut,
@@ -30,6 +31,7 @@ fresh(np.zeros_like, np.ones_like, np.empty_like, np.full_like, np.concatenate, 
 fresh(np.copy, np.tile, np.repeat, np.cumsum, np.cumprod, np.sort, np.kron, np.cross, np.column_stack, np.append)
 fresh(np.linalg.solve, np.linalg.inv, np.linalg.cholesky, np.tril, np.triu, np.eye)
 fresh(np.linalg.norm, np.linalg.det, np.linalg.slogdet, np.linalg.svd, np.linalg.eig, np.linalg.eigh, np.linalg.pinv)
+complex_by_value(np.linalg.eig, np.linalg.eigvals)
 fresh(np.linalg.eigvals, np.linalg.eigvalsh, np.linalg.qr, np.linalg.cond, np.linalg.lstsq)
 fresh(
     np.inner, np.tensordot, np.trace, np.dstack, np.block, np.roll, np.pad, np.delete, np.insert, np.vander, np.interp

@@ -1113,6 +1113,45 @@ def counter_values(x):
     return c["a"] + c["b"] * x + d["b"] + c.total() + c.most_common(1)[0][1]
 
 
+def lists_that_are_begun_again(x):
+    class Own(list):
+        def __init__(self, items):
+            super().__init__(items)
+            self.first = len(self)
+
+    plain, own = [x], Own([x])
+    plain.__init__([x * x, x])
+    own.__init__([x * 3])
+    total = plain[0] * own[0] * own.first * len(plain)
+    plain.__init__()
+    return total + len(plain)
+
+
+def a_namespace_that_is_prepared(x):
+    class Meta(type):
+        def __prepare__(name, bases):  # noqa: N804 - Python hands over no class
+            return {"width": x * x}
+
+    class Box(metaclass=Meta):
+        area = width * x  # noqa: F821 - prepared
+
+    return Box.area
+
+
+def an_iterator_that_is_copied(x):
+    items = iter([x, x * x, x * 3])
+    other = copy.copy(items)
+    next(items)
+    return next(other) * x
+
+
+def an_iterator_backwards_that_is_copied(x):
+    items = reversed([x, x * x, x * 3])
+    other = copy.deepcopy(items)
+    next(items)
+    return next(other) * x
+
+
 PROGRAMS = [f for f in list(globals().values()) if inspect.isfunction(f) and f.__module__ == __name__]
 
 REFUSED = {
@@ -1120,6 +1159,9 @@ REFUSED = {
     class_body_init_subclass: "__init_subclass__, which is called while a class is made",
     class_body_set_name: "__set_name__, which is called while a class is made",
     enumeration: "__set_name__",
+    a_namespace_that_is_prepared: "which prepares a namespace",
+    an_iterator_that_is_copied: "an iterator .* is copied",
+    an_iterator_backwards_that_is_copied: "an iterator .* is copied",
 }
 """Programs that are clear errors, with what the error says."""
 

@@ -3,6 +3,8 @@
 A text that shows all digits of a number has its derivative.
 """
 
+import ast
+import contextlib
 import hashlib
 import io
 import json
@@ -281,7 +283,42 @@ def bits_in_place(x):
     return operator.and_(i, 2**64 - 1) / 2**64
 
 
+class Sheet:
+    def __init__(self):
+        self.lines = []
+
+    def write(self, text):
+        self.lines.append(text)
+
+
+def printed_to_a_file(x):
+    file = io.StringIO()
+    print("found", x, file=file)
+    return float(file.getvalue().split()[1])
+
+
+def printed_where_printing_goes(x):
+    with contextlib.redirect_stdout(io.StringIO()) as file:
+        print(x)
+    return float(file.getvalue())
+
+
+def printed_to_an_object(x):
+    sheet = Sheet()
+    print(x, file=sheet)
+    return float(sheet.lines[0])
+
+
+def read_as_a_literal(x):
+    return ast.literal_eval(repr(x))
+
+
+def read_out_of_a_tree(x):
+    return compile(repr(x), "text", "eval", ast.PyCF_ONLY_AST).body.value
+
+
 REFUSED = [
+    *(printed_to_a_file, printed_where_printing_goes, printed_to_an_object, read_as_a_literal, read_out_of_a_tree),
     *(all_digits_of_whole_numbers, all_digits_by_percent, all_digits_in_hexadecimal),
     *(masked_bits, shifted_bits, bits_of_what_was_computed, inverted_bits, bits_in_place),
     *(formatted, formatted_by_methods, joined_texts, cut_texts, added_texts, texts_letter_by_letter, unpacked_texts),

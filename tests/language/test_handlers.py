@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import sys
 import types
@@ -389,6 +390,15 @@ def test_attributes_of_this_module(x):
     a = FACTOR * x
     globals()["FACTOR"] = 2.0
     return a * x + FACTOR * a + globals()["FACTOR"] * x
+
+
+@gradient_at(1.3)
+def test_names_among_the_builtins(x):
+    builtins.among_the_builtins = x * x
+    try:
+        return among_the_builtins * x  # noqa: F821 - a builtin by then
+    finally:
+        del builtins.among_the_builtins
 
 
 @gradient_at(1.3)

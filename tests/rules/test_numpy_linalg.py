@@ -521,3 +521,24 @@ def test_second_derivatives_at_equal_values_are_errors(f):
     assert np.sum(gradient(f, a)[0] * way) == pytest.approx(expected, abs=1e-6)
     with pytest.raises(NotDifferentiable, match="are not determined"):
         hvp(f, (a,), (way,))
+
+
+def complex_matrix(t):
+    return np.array([[t + 1j * t * t, 1j * t, 0.3], [1.0, t * 2 - 1j, 1j]])
+
+
+NORMS = [
+    *(lambda a, order=order: np.linalg.norm(a, order) for order in (None, "fro", "nuc", 1, 2, np.inf)),
+    *(lambda a, order=order: np.sum(np.linalg.norm(a, order, axis=1)) for order in (None, 1, 2, 3, np.inf)),
+    *(lambda a: np.linalg.norm(a[0], axis=0, keepdims=True)[0], lambda a: np.linalg.norm(a, axis=(0, 1))),
+]
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_tangents_of_norms_of_complex_arrays(norm):
+    def f(t):
+        return norm(complex_matrix(t))
+
+    expected = (f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6
+    assert jvp(f, (0.7,), (1.0,))[1] == pytest.approx(expected, rel=1e-6)
+    assert gradient(f, 0.7)[0] == pytest.approx(expected, rel=1e-6)

@@ -166,6 +166,25 @@ def test_solving_with_a_transposed_factor(trans):
     check_gradient(f, normal(4, 4), normal(4))
 
 
+NEGATIVE = np.array([[0.1, 1.0, 0.3], [0.5, 0.3, -0.4], [0.2, 0.1, -1.5]])
+"""Two eigenvalues are negative, one is positive."""
+TURNING = np.array([[-1.0, 2.0, 0.3], [-2.0, -1.0, -0.4], [0.2, 0.1, -1.5]])
+"""One eigenvalue is negative, two are complex."""
+
+
+@pytest.mark.parametrize("a", [NEGATIVE, TURNING], ids=["negative", "turning"])
+def test_logarithm_of_real_matrices_with_negative_eigenvalues(a):
+    direction = normal(3, 3, seed=4)
+
+    def f(t):
+        y = linalg.logm(a + t * direction)
+        return float(np.sum(np.real(y @ B)) + np.sum(np.imag(y @ B)))
+
+    expected = (f(1e-5) - f(-1e-5)) / 2e-5
+    assert gradient(f, 0.0)[0] == pytest.approx(expected, rel=1e-6)
+    assert jvp(f, (0.0,), (1.0,))[1] == pytest.approx(expected, rel=1e-6)
+
+
 @pytest.mark.parametrize("a", [P, Q, A], ids=["definite", "hermitian", "plain"])
 def test_logarithm(a):
     (ā,) = gradient(lambda a: np.sum(np.real(linalg.logm(a) @ B)), a)

@@ -127,6 +127,18 @@ def test_rows_whose_items_are_of_several_kinds(f, rows):
         assert has_all_ways(captured, "gradient", "value")
 
 
+def with_texts_and_numpy(x, settings):
+    names, held = settings["names"], np.ones(3) * x
+    weights = dict(zip(names, held))
+    return sum(w * len(name) * weights["b"] for name, w in zip(names, settings["weights"]))
+
+
+def test_lists_of_texts_beside_lists_of_numbers_where_numpy_takes_part():
+    settings = {"names": ["a", "b", "cc"], "weights": [1.0, 2.0, 0.5], "note": None}
+    check(with_texts_and_numpy, 1.3, settings)
+    check(with_texts_and_numpy, 0.4, settings)
+
+
 def of_known_functions(x, rows):
     return sum(row["f"](row["width"]) * x for row in rows)
 

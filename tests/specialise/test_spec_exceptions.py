@@ -123,6 +123,16 @@ def divisions(a, b):
     return total
 
 
+def taken_out_of_dicts(a, b):
+    held, total = {"p": a, "q": b}, 0.0
+    for name in ("p", "r", "q", "p"):
+        try:
+            total += held.pop(name) * b
+        except KeyError as e:
+            total += len(e.args[0]) * a * a
+    return total * (1 + len(held))
+
+
 class Found(Exception):
     pass
 
@@ -267,6 +277,7 @@ def of_arrays(a, b):
 
 
 ALL = [
+    taken_out_of_dicts,
     *(falls_back, reads_attributes, by_hierarchy, missing_keys, memoised, domains, divisions, out_of_nested_loops),
     *(kept_effects, with_else_and_finally, raised_again, of_several_classes, translated, first_that_fits, stops),
     of_arrays,

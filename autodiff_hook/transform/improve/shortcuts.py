@@ -48,6 +48,8 @@ SHAPED: Final[set[Any]] = set()
 """Functions whose result has a shape that follows from shapes, dtypes and constants, not from what arrays hold."""
 SUMS: Final[set[Any]] = set()
 """Functions that add two cotangents, None being zero."""
+COMPLEX_BY_VALUE: Final[set[Any]] = set()
+"""Functions of real numbers and arrays whose results are complex for some values of these, and real for others."""
 
 
 def shortcut(*functions: Any) -> Callable[[Shortcut], Shortcut]:
@@ -121,6 +123,11 @@ def effects(*functions: Any) -> None:
 def zeros(*functions: Any) -> None:
     """Declare that ``functions`` make arrays of zeros."""
     ZEROS.update(functions)
+
+
+def complex_by_value(*functions: Any) -> None:
+    """Declare that what ``functions`` give is real or complex by what numbers and arrays hold, not by their types."""
+    COMPLEX_BY_VALUE.update(functions)
 
 
 def harmless(*functions: Any) -> None:

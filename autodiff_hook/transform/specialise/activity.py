@@ -49,7 +49,7 @@ def needed(program: Program, shape: Shape, params: list[Variable], lent: Iterabl
     if any(x in active and value in program.shown for x, value in program.pinned.items()):
         raise Refused("a key of a dict depends on what is differentiated")
     statements = [s for block in shape.ir.blocks for s in block.statements]
-    texts = [s for s in statements if program.plans.get(s) == PURE and s.result and _is_text(s.result, program)]
+    texts = [s for s in statements if program.plans.get(s) == PURE and s.result and _says(s.result, program)]
     writes = any(not active.isdisjoint(s.operands) for s in texts)
     if writes and any(s.result in program.pinned for s in texts):
         raise Refused("a text decides about the way, and one is written of what is differentiated")
@@ -91,9 +91,10 @@ def _holds_text(kind: Abstract) -> bool:
     return isinstance(kind, Instance) and kind.cls is str
 
 
-def _is_text(operand: Operand, program: Program) -> bool:
-    """Whether an operand is a text that is made while the program runs."""
-    return isinstance(operand, Variable) and inert_class(program.type_of(operand)) is str
+def _says(operand: Operand, program: Program) -> bool:
+    """Whether an operand is a text that is made while the program runs, or an exception, of which one is made."""
+    cls = inert_class(program.type_of(operand)) if isinstance(operand, Variable) else None
+    return cls is not None and issubclass(cls, (str, BaseException))
 
 
 def _keys(s: Statement, program: Program) -> list[Operand]:

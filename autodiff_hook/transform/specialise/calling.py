@@ -21,6 +21,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import wrapped_by
+from autodiff_hook.semantics.equivalents.changing import held
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import (
@@ -320,6 +321,9 @@ def _for_all_ways(
     if function is iter and len(args) == 1:
         s.op, s.operands, s.data = "get_iter", args, None
         return lambda: inf.evaluate(inf, s)
+    if function is held:
+        s.op, s.operands, s.data = "getitem", args, HELD
+        return lambda: inf.evaluate(inf, s)
     made = apart.produced(inf, s, function, args) if not kwargs else None
     made = made or following.listed(inf, s, function, args, kwargs)
     if made is not None:
@@ -329,6 +333,10 @@ def _for_all_ways(
         return lambda: places
     code = following.equivalent(inf, function, args, kwargs)
     return None if code is None else lambda: inline_call(inf, s, code, args, kwargs)
+
+
+HELD: Final = "held"
+"""The data of what reads an item that is there."""
 
 
 def _target(

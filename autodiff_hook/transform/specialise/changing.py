@@ -168,15 +168,6 @@ def _bounds(inf: Inference, operand: Operand) -> list[int] | None:
     return values[1:] if values and len(values) == len(kinds) and values[0] is range else None
 
 
-HELD: Final = "held"
-"""The data of what reads an item that is there."""
-
-
-def _held(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    s.op, s.operands, s.data = "getitem", args, HELD
-    return inf.evaluate(inf, s)
-
-
 def _with_defaults(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``defaultdict(float)``."""
     make = inf.type_of(args[0]) if len(args) == 1 else None
@@ -283,7 +274,6 @@ def is_unchangeable(kind: Abstract) -> bool:
 OF_ALL_WAYS.update(
     {
         tuple: _tuple,
-        changing.held: _held,
         defaultdict: _with_defaults,
         OrderedDict: _ordered,
         Counter: _counter,

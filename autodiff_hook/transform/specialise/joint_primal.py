@@ -13,7 +13,7 @@ from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple
-from autodiff_hook.transform.specialise.lattice import content_of
+from autodiff_hook.transform.specialise.lattice import content_of, is_complex
 from autodiff_hook.transform.specialise.lists import Iteration, has_slots, iterations
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.program import APPEND, ASSIGN, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
@@ -228,7 +228,10 @@ class PrimalHalf:
     def _check(self, s: Statement, plan: RulePlan, out: Block) -> None:
         """Look at a result whose type the arguments' types do not say."""
         if plan.checks and s.result is not None:
-            self._call("real", s.result, out, position=s.position)
+            kind = self.program.types[s.result]
+            kinds = kind.items if isinstance(kind, Tuple) else (kind,)
+            are_complex = Constant(tuple(map(is_complex, kinds)))
+            self._call("as_taken", s.result, are_complex, out, result=False, position=s.position)
 
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         if isinstance(plan, OwnPlan):

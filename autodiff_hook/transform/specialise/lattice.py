@@ -58,7 +58,7 @@ def join(a: Abstract, b: Abstract) -> Abstract:
             a.dtype if same_dtype(a.dtype, b.dtype) else None,
             a.ndim if a.ndim == b.ndim else None,
             a.scalar or b.scalar,
-            example=a.example,
+            example=_wider(a.example, b.example),
         )
     if isinstance(a, Tuple) and isinstance(b, Tuple) and (len(a.items), a.cls, a.keys) == (len(b.items), b.cls, b.keys):
         return Tuple(tuple(map(join, a.items, b.items)), a.cls, a.keys, example=a.example)
@@ -73,6 +73,15 @@ def join(a: Abstract, b: Abstract) -> Abstract:
     if classes[0] is not None and classes[0] is classes[1]:
         return Instance(classes[0], example=example_of(a))
     return ANY
+
+
+def _wider(a: Any, b: Any) -> Any:
+    """The one of two examples of arrays whose numbers may be more: whether they are complex, say, or whole."""
+    kinds = [_KINDS.find(x.dtype.kind) if hasattr(x, "dtype") else -1 for x in (a, b)]
+    return b if kinds[1] > kinds[0] else a
+
+
+_KINDS: Final = "buifc"
 
 
 def _in_parts(value: Abstract) -> Abstract:
@@ -225,6 +234,15 @@ def may_be_complex(value: Abstract) -> bool:
     if isinstance(value, Array):
         return value.dtype is None or value.dtype.kind == "c"
     return not _COMPLEX.isdisjoint(number_types(value) or ())
+
+
+def is_complex(value: Abstract) -> bool | None:
+    """Whether a number or an array is complex; None if it may be or not."""
+    if not may_be_complex(value):
+        return False
+    value = content_of(value)
+    certain = value.dtype is not None if isinstance(value, Array) else (number_types(value) or set()) <= _COMPLEX
+    return True if certain else None
 
 
 def example_of(value: Abstract) -> Any:

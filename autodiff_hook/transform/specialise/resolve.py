@@ -68,7 +68,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
-from autodiff_hook.transform.specialise.calling import BODIES, call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.calling import BODIES, HELD, call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
@@ -320,9 +320,9 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         require_inert(key)
         if owner.site.cls is MISSING:
             raise Refused("an item of a dict that may have default values")
-        if owner.site.made_by is not None and s.data != changing.HELD:
+        if owner.site.made_by is not None and s.data != HELD:
             return inline_call(inf, s, value_or_made, [*s.operands, Constant(owner.site.made_by)], {})
-        if owner.site.cls is Counter and s.data != changing.HELD:
+        if owner.site.cls is Counter and s.data != HELD:
             return inline_call(inf, s, value_or_zero, s.operands, {})
         inf.plans[s] = LOAD
         return dicts.item_of_dict(inf, owner, key)

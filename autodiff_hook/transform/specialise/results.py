@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import math
 import re
 import sys
 import warnings
@@ -31,7 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_none, join, number_types
 from autodiff_hook.transform.specialise.wording import named
 
 _SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
@@ -137,9 +139,50 @@ def outcome(
     result = _of_nothing(found) or abstract_of(found)
     if isinstance(result, Number) and not constant:
         result = Number(result.types | _possible(types, run), example=result.example)
+    for cls in (int, float) if any(map(_may_differ, (*types, *named.values()))) else ():
+        with contextlib.suppress(Refused):
+            others = {k: _of_kind(t, cls) for k, t in named.items()}
+            result = join(result, abstract_of(tried(run, [_of_kind(t, cls) for t in types], others)))
     if _varies(run, types) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
+
+
+def _may_differ(value: Abstract) -> bool:
+    """Whether the kind of a number, of an array or of something in a container is not certain."""
+    if isinstance(value, Array):
+        return value.dtype is None
+    if isinstance(value, Tuple):
+        return any(map(_may_differ, value.items))
+    if isinstance(value, List):
+        return value.item is not None and _may_differ(value.item)
+    return len(number_types(value) or ()) > 1
+
+
+def _of_kind(value: Abstract, cls: type) -> Any:
+    """An example of a value, of this kind of numbers where it may be of that and another one."""
+    example = example_for(value)
+    if not _may_differ(value):
+        return example
+    if isinstance(value, Array):
+        with np.errstate(invalid="ignore"):
+            return np.real(example).astype(cls) if np.can_cast(cls, example.dtype) else example
+    if isinstance(value, Tuple) and value.cls in (tuple, list):
+        return value.cls([_of_kind(item, cls) for item in value.items])
+    if isinstance(value, List):
+        kinds = number_types(value.item) if value.item is not None else None
+        return [_number_of(x, kinds, cls) for x in example] if kinds is not None else example
+    return _number_of(example, number_types(value) or frozenset(), cls)
+
+
+def _number_of(example: Any, types: frozenset[type], cls: type) -> Any:
+    """A number like another one, of the class of this kind among several, if there is one."""
+    kind = (int, np.integer) if cls is int else (float, np.floating)
+    found = next((each for each in types if issubclass(each, kind) and each is not bool), None)
+    if found is None:
+        return example
+    example = example.real if isinstance(example, complex) else example
+    return found(example) if math.isfinite(example) else samples(found)[0]
 
 
 def _of_nothing(value: Any) -> Abstract | None:
@@ -192,7 +235,8 @@ def _widened(result: Abstract) -> Abstract:
     if isinstance(result, Array):
         return Array(result.dtype, None, scalar=True, example=result.example)
     if isinstance(result, Number) and np.float64 in result.types:
-        return Array(np.dtype(np.float64), None, scalar=True, example=result.example)
+        certain = not any(issubclass(cls, (np.integer, complex)) for cls in result.types)
+        return Array(np.dtype(np.float64) if certain else None, None, scalar=True, example=result.example)
     return result
 
 
@@ -282,14 +326,18 @@ def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
     exact = [exact_types(t) for t in types]
     results: set[type] = set()
     example: Any = MISSING
+    found: Abstract | None = None
     actual = tuple(type(example_of(t)) for t in types)
     for combination in sorted(_combinations(exact), key=lambda x: x != actual):
         value = _first(run, types, combination)
         result = abstract_of(value)
         if not isinstance(result, Number):
-            return result
+            found = result if found is None else join(found, result)
+            continue
         results |= result.types
         example = value if example is MISSING else example
+    if found is not None:
+        return found
     if run in (max, min):
         return Number(frozenset().union(*(number_types(t) or () for t in types)), example=example)
     if getattr(run, "__name__", "") in ("pow", "ipow") and all(t <= {int, bool} for t in map(number_types, types) if t):

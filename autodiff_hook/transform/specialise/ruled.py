@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
+from autodiff_hook.transform.improve.shortcuts import COMPLEX_BY_VALUE, COMPUTING, declared
 from autodiff_hook.transform.specialise import draws, following, raises_when
 from autodiff_hook.transform.specialise.abstract import Abstract, Known
 from autodiff_hook.transform.specialise.bodies import Refused, bind, constant_default
@@ -67,7 +67,8 @@ def by_rule(
     if "out" in kwargs:
         raise Refused("the option out")
     given = (*types, *options.values())
-    if not any(map(differentiable, given)) and not all(isinstance(t, Known) for t in given):
+    by_value = declared(COMPLEX_BY_VALUE, function)
+    if not by_value and not any(map(differentiable, given)) and not all(isinstance(t, Known) for t in given):
         require_inert(*given)
         return pure(inf, s, outcome(run, types, options, loose=not inf.one_way))
     rule = rule_for(function, types, tuple(kwargs))
@@ -84,9 +85,8 @@ def by_rule(
         raise Refused("the option out")
     result = outcome(run, types, options, loose=not inf.one_way)
     of_numbers = all(number_types(t) is not None for t in given)
-    inf.plans[s] = RulePlan(
-        function, rule, bound.values, function is operator.pow and _may_be_complex(types), of_numbers
-    )
+    checks = by_value or function is operator.pow and _may_be_complex(types)
+    inf.plans[s] = RulePlan(function, rule, bound.values, checks, of_numbers)
     return result
 
 

@@ -4,7 +4,8 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import complex_by_value, cotangents
+from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._constants import COMPARES, IS_A_SHAPE, IS_OF_INTEGERS, declare_names
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
@@ -26,7 +27,25 @@ def frechet(function, a, direction):
 
 
 cotangents(linalg.expm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.expm, adjoint(np.atleast_2d(A)), ȳ), A))
-cotangents(linalg.logm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.logm, adjoint(np.asarray(A)), ȳ), A))
+complex_by_value(linalg.logm, linalg.sqrtm)
+
+
+@cotangents(linalg.logm, "A")
+def logm_cotangent(ȳ, A):
+    """That of a matrix times a number is the same: what is turned has no eigenvalue on the cut of the logarithm."""
+    h = adjoint(np.asarray(A))
+    turn = away_from_cut(h)
+    return unbroadcast(frechet(linalg.logm, turn * h, turn * ȳ), A)
+
+
+@nondifferentiable
+def away_from_cut(h):
+    """A factor that turns the negative eigenvalues of the adjoint of a matrix off the real axis, across no cut."""
+    w = np.linalg.eigvals(h)
+    negative = (np.imag(w) == 0) & (np.real(w) < 0)
+    if not np.any(negative):
+        return 1.0
+    return np.exp(0.5j * (np.pi - np.max(np.angle(w), initial=0.0, where=~negative)))
 
 
 @cotangents(linalg.sqrtm, "A")
