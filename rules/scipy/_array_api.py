@@ -1,11 +1,15 @@
 """What SciPy asks about arrays of several libraries, which says nothing of numbers: the answers are constants."""
 
+from importlib import import_module
+
 import numpy as np
 from scipy._lib import _array_api_override
-from scipy._lib.array_api_compat import numpy as np_compat
-from scipy._lib.array_api_compat.common import _helpers
+from scipy._lib._array_api import np_compat
 
 from autodiff_hook.semantics.meanings import DEFINITIONS, natively
+
+# SciPy 1.18 has the package elsewhere than 1.17.
+_helpers = import_module(f"{np_compat.__name__.rpartition('.')[0]}.common._helpers")
 
 
 def only_looks(function, answer=None):

@@ -165,7 +165,7 @@ def _of_kind(value: Abstract, cls: type) -> Any:
     if not _may_differ(value):
         return example
     if isinstance(value, Array):
-        with np.errstate(invalid="ignore"):
+        with np.errstate(all="ignore"):
             return np.real(example).astype(cls) if np.can_cast(cls, example.dtype) else example
     if isinstance(value, Tuple) and value.cls in (tuple, list):
         return value.cls([_of_kind(item, cls) for item in value.items])
@@ -182,7 +182,9 @@ def _number_of(example: Any, types: frozenset[type], cls: type) -> Any:
     if found is None:
         return example
     example = example.real if isinstance(example, complex) else example
-    return found(example) if math.isfinite(example) else samples(found)[0]
+    with np.errstate(all="ignore"):
+        made = found(example) if math.isfinite(example) else example
+    return made if math.isfinite(made) else samples(found)[0]
 
 
 def _of_nothing(value: Any) -> Abstract | None:
