@@ -111,10 +111,11 @@ class Integral(Call):
     def sum(self, nodes, weights):
         """The integral and its token, at these nodes."""
         a, b = self.arguments["a"], self.arguments["b"]
-        moving = tuple([None if self.tokens.get(n) is None else self.arguments[n] + 0.0 for n in ("a", "b")])
+        # What can be integrated up to infinity is 0 there: such a limit has no derivative.
+        token_of_limits = tuple([self.tokens.get(n) if np.isfinite(self.arguments[n]) else None for n in ("a", "b")])
+        moving = tuple([None if token is None else limit + 0.0 for limit, token in zip((a, b), token_of_limits)])
         given, weighting = self.extra(), (self.arguments["weight"], self.arguments["wvar"])
         token_of_args = self.tokens.get("args")
-        token_of_limits = (self.tokens.get("a"), self.tokens.get("b"))
         points, factors = np.polynomial.legendre.leggauss((self.alg.depth + 2) // 2)
         rule = list((points + 1.0) / 2.0), list(factors / 2.0)
         tokens = (self.tokens.get("func"), token_of_args, None, self.tokens.get("wvar"), None, None)

@@ -123,8 +123,9 @@ def taps_of(places, shape, order, mode):
         if mode == "grid-constant":
             own = np.where((taps < 0) | (taps >= length), 0.0, own)
         taps = np.clip(folded(taps, length, OF_COEFFICIENTS.get(mode, mode)), 0, length - 1).astype(int)
-        index = np.reshape(index[:, None] * length + taps, (-1, points))
-        weight = np.reshape(weight[:, None] * own, (-1, points))
+        count = len(index) * len(taps)
+        index = np.reshape(index[:, None] * length + taps, (count, points))
+        weight = np.reshape(weight[:, None] * own, (count, points))
     return index, weight
 
 
