@@ -227,3 +227,7 @@ def test_what_is_typed(name):
 def test_borders_without_derivative_are_errors():
     with pytest.raises(NotDifferentiable, match="extrapolating"):
         ad.gradient(lambda x: signal.upfirdn(B, x, mode="antisymmetric").sum(), X)
+
+
+def test_rule_of_initial_states():
+    check_rule(signal.lfilter_zi, B, 2.0 * A, second_order=True)
