@@ -82,12 +82,6 @@ def _part(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abs
     return _instead(inf, s, "getitem", args)
 
 
-def _tuple(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    if all(is_none(inf.type_of(x)) for x in args):
-        return alias(inf, s, Constant(None))
-    return _instead(inf, s, "build_tuple", args)
-
-
 def _added_part(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     """``add_part``: the part is one of an array, or all of it."""
     kind = inf.type_of(args[1])
@@ -244,7 +238,6 @@ _STEPS: Final[dict[str, Step]] = {
     "number_gradient": _of_number,
     "array_gradient": _of_array,
     "part": _part,
-    "tuple_cotangent": _tuple,
     "zeros_like": _followed(_zeros),
     "first": _followed(_begun),
     "add_part": _added_part,

@@ -37,8 +37,3 @@ def part(cotangent: Any, index: int) -> Any:
 def named_part(cotangent: Any, name: Any) -> Any:
     """The cotangent of one item of a dict."""
     return None if cotangent is None else cotangent.get(name)
-
-
-def tuple_cotangent(*parts: Any) -> tuple[Any, ...] | None:
-    """The cotangent of a tuple from those of its elements; None if all are zero."""
-    return None if all(p is None for p in parts) else parts

@@ -11,7 +11,7 @@ import numpy as np
 from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.checking import Checking, numbers
-from autodiff_hook.runtime.cotangents import accumulate, named_part, part, tuple_cotangent
+from autodiff_hook.runtime.cotangents import accumulate, named_part, part
 from autodiff_hook.runtime.given_objects import list_gradient, object_gradients
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.runtime.preparing import scalar_seed
@@ -202,7 +202,7 @@ def float_list(items: list[Any]) -> list[float]:
 _CALLED: Final[tuple[Any, ...]] = (
     *(accumulate, counted, number, array, chosen, as_taken, rewritten, no_nan, no_nan_if_infinite, undefined, buffer),
     *(dict_buffer, slots_buffer, record_buffer, begin_slots, begun_slots, blank, add_items, add_slice, add_run),
-    *(list_gradient, part, named_part, tuple_cotangent, numbers, seed, refill, warn, zeros_like, add_at),
+    *(list_gradient, part, named_part, numbers, seed, refill, warn, zeros_like, add_at),
     *(add_item, add_part, first, fitted, surviving, folded, taken, number_gradient, array_gradient, float_list),
     *(object_gradients, sum_of_slots),
 )

@@ -102,9 +102,7 @@ cotangents(np.broadcast_arrays, "*args, subok=False", 0, args=lambda ȳ, args: u
 
 
 def unbroadcast_back(ȳ, arrays):
-    """The cotangents of arrays; in typed programs there may be none of the whole."""
-    parts = [None] * len(arrays) if ȳ is None else ȳ
-    return [None if c is None else unbroadcast(c, x) for c, x in zip(parts, arrays)]
+    return [None if c is None else unbroadcast(c, x) for c, x in zip(ȳ, arrays)]
 
 
 def atleast_rule(target):

@@ -169,20 +169,36 @@ class Cotangents(Items):
             if isinstance(operand, Variable):
                 self._add(operand, part, cotangent, out)
 
+    def _is_certain(self, cotangent: Operand) -> bool:
+        """Whether there is a cotangent in each run, never None."""
+        return cotangent in self.present and cotangent not in self.unsure
+
+    def _of_parts(self, s: Statement, out: Block) -> Operand:
+        """The cotangent of a rule's tuple, of which one part at least is there: pullbacks take no tuple of zeros."""
+        paths = self._paths(s.made)
+        parts = [self._take(s.made, path, out) for path in paths]
+        if any(len(path) != 1 for path in paths):
+            raise Refused("a rule that returns nested tuples", s)
+        if all(map(is_zero, parts)):
+            return NONE
+        if not any(map(self._is_certain, parts)):
+            at = next(i for i, part in enumerate(parts) if not is_zero(part))
+            parts[at] = self._present_part(s, paths[at], parts[at], out)
+        return self.builder.emit(out, "build_tuple", *parts)
+
+    def _present_part(self, s: Statement, path: tuple[int, ...], part: Operand, out: Block) -> Operand:
+        """The cotangent of a part of what a statement has made, None being zero."""
+        if isinstance(self._type_at(s.made, path), Array):
+            value = self._part(self._residual(s.made, out), self.program.types[s.made], path, out)
+            return self._call("array", part, value, out)
+        return self._call("number", part, out)
+
     def _reverse_rule(self, s: Statement, plan: RulePlan, out: Block) -> Block:
         result = self.program.types[s.made]
-        if isinstance(result, Tuple):
-            parts = [self._take(s.made, path, out) for path in self._paths(s.made)]
-            if any(len(path) != 1 for path in self._paths(s.made)):
-                raise Refused("a rule that returns nested tuples", s)
-            cotangent: Operand = NONE
-            if not all(map(is_zero, parts)):
-                cotangent = self._call("tuple_cotangent", *parts, out)
-        else:
-            cotangent = self._take(s.made, (), out)
+        cotangent = self._of_parts(s, out) if isinstance(result, Tuple) else self._take(s.made, (), out)
         if is_zero(cotangent) and not self._shares(s):
             return out
-        if isinstance(result, Array) and (cotangent in self.unsure or cotangent not in self.present):
+        if isinstance(result, Array) and not self._is_certain(cotangent):
             value = self._residual(s.made, out)
             cotangent = self._call("array", cotangent, value, out)
         if s.op == "getitem" and s.operands[0] in self.buffered:
