@@ -45,6 +45,7 @@ from autodiff_hook.transform.specialise.lattice import example_of, item_like, nu
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.pushforward import Pushforward
+from autodiff_hook.transform.specialise.resolve import evaluate
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import bind_to
@@ -57,7 +58,7 @@ class Within:
 
     def __init__(self, outer: Inference, s: Statement) -> None:
         self.outer, self.statement = outer, s
-        self.inner = Inference(outer.world, outer.evaluate, outer.types, outer.program.changed)
+        self.inner = Inference(outer.world, evaluate, outer.types, outer.program.changed)
         self.params: dict[Variable, Operand] = {}
         """The parameters, each with the operand that it stands for."""
         self.fixed: list[tuple[Operand, Abstract]] = []
@@ -143,7 +144,8 @@ class Within:
         if self.inner.warnings or self.inner.commits or self.inner.quiet or self.inner.strict:
             raise Refused("a derivative of what has effects")
         read = free_variables(shape.ir.blocks)
-        if self.inner.outer.holders or not self.outer.world.changing.keys().isdisjoint(read):
+        changing = self.outer.stores_outside or not self.outer.world.changing.keys().isdisjoint(read)
+        if self.inner.outer.holders or changing:
             raise Refused("a derivative of what reads what the program around changes outside")
         return shape
 
@@ -163,10 +165,9 @@ class Within:
 
     def _empty(self) -> IR:
         """A program without blocks, in the place of the call."""
-        assert self.outer.block is not None
         position = self.statement.position
         line = position.line if position is not None else None
-        return IR("gradient", Signature(), "gradient", self.outer.filename_of(self.outer.block), line or 1)
+        return IR("gradient", Signature(), "gradient", self.outer.file_here, line or 1)
 
     def _parameter(self, operand: Operand) -> Variable:
         """A parameter for a value, of a type that does not become another one."""
@@ -186,7 +187,7 @@ class Within:
 
     def _constant(self, operand: Operand) -> Operand:
         """What the function has captured, or is bound to."""
-        operand = self.outer.final(operand)
+        operand = self.outer.frozen(self.outer.final(operand))
         kind = self.outer.type_of(operand)
         if isinstance(operand, Constant):
             return operand
@@ -203,12 +204,9 @@ class Within:
 
     def _object(self, made: Variable, kind: Fresh) -> Abstract:
         """An object of the program around, as it is then."""
-        if kind.made in self.outer.records:
-            raise Refused(f"a derivative of a function of a {named(kind)} whose attributes are assigned again")
-        for (owner, name), (value, store) in list(self.outer.fields.items()):
-            if owner is kind.made:
-                self._read_after(store)
-                self.inner.fields[made, name] = self._constant(value), None
+        for name, value, store in list(self.outer.held_by(kind.made)):
+            self._read_after(store)
+            self.inner.fields[made, name] = self._constant(value), None
         return Fresh(kind.cls, made)
 
     def _read_after(self, store: Statement | None) -> None:

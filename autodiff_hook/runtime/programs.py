@@ -170,7 +170,7 @@ def following(
             known = Understood(call, one_way, changed, callees, limit, acts and not one_way, copies)
             return make(known)
         except Changes as found:
-            if one_way or found.places <= changed or len(changed) >= _CHANGES:
+            if found.places <= changed or len(changed) >= _CHANGES:
                 raise
             changed |= found.places
 
@@ -192,13 +192,13 @@ class Understood:
         self.times: dict[str, float] = {}
         self.clock = _Clock(self.times)
         f = call.function
-        self.types = arguments(call.args, self.one_way, changed)
-        self.prologue = prologue = Prologue(f, self.one_way, changed)
+        self.types = arguments(call.args, self.one_way, () if one_way else changed)
+        self.prologue = prologue = Prologue(f, self.one_way, () if one_way else changed)
         taken, constants = prologue.parameters(self.types, call.constants, sum(call.shape.moving))
         self.params = [Variable(name) for name in _names(call)]
         self.taken = dict(zip(self.params, taken))
         self.inference = (
-            path(prologue, prologue.types, updated, one_way)
+            path(prologue, prologue.types, updated, one_way, changed)
             if one_way
             else Inference(prologue, evaluate, prologue.types, changed, limit)
         )

@@ -30,10 +30,11 @@ from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
 from autodiff_hook.transform.specialise.plans import known_as, pure, spread
 from autodiff_hook.transform.specialise.program import Given
-from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.results import abstract_of, tried
 from autodiff_hook.transform.specialise.stopping import stop
 from autodiff_hook.transform.specialise.wording import named
 
+Step = Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]
 Work = Callable[[Inference, Statement, Operand, Any, list[Operand]], None]
 """What an operator does when it is called: of a function, ``argnums`` and the arguments."""
 
@@ -61,9 +62,8 @@ def _within(inf: Inference, s: Statement, function: Operand) -> Within:
 
 def _put(inf: Inference, s: Statement, inner: Within, made: tuple[CodeType, list[Operand]]) -> None:
     """Put a program in the place of a call."""
-    assert inf.block is not None
     inf.assumptions.fixed += inner.fixed
-    inf.inline(s, made[0], inf.globals_of[inf.block], Parameters([*made[1]]), [])
+    inf.inline(s, made[0], inf.globals_here, Parameters([*made[1]]), [])
 
 
 # In a direction
@@ -72,11 +72,10 @@ def _put(inf: Inference, s: Statement, inner: Within, made: tuple[CodeType, list
 def _calling_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     """Native code that is given a function of the program, which becomes one of its own."""
     target, result, function, like, *others = args
-    assert inf.block is not None
     inner = _within(inf, s, function)
     code, captured = inner.alone(function, [like])
     inf.assumptions.fixed += inner.fixed
-    made = FunctionType(code, inf.globals_of[inf.block])
+    made = FunctionType(code, inf.globals_here)
     operands = target, Constant(made), Constant(len(captured)), *captured, *others
     return _calling(inf, s, called, [Constant(_call_back), result, *operands])
 
@@ -94,7 +93,8 @@ def _calling(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> 
 
 
 def _called_native(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    return pure(inf, s, abstract_of(example_of(inf.type_of(args[1]))))
+    examples = [example_of(inf.type_of(x)) for x in args]
+    return pure(inf, s, abstract_of(tried(called, examples, {}) if inf.one_way else examples[1]))
 
 
 def _call_native(target: Any, result: Any, *operands: Any) -> Any:
@@ -118,7 +118,7 @@ def _result_of(inf: Inference, s: Statement, called: Any, args: list[Operand]) -
     if s.result is None or not isinstance(cls, Known):
         raise Refused("a result whose class is not known")
     for name, value in zip(example_of(inf.type_of(args[1])), args[2:], strict=True):
-        inf.fields[s.result, name] = value, None
+        inf.hold(s.result, name, value)
     inf.results.add(s.result)
     inf.leave_nothing(s)
     return Fresh(cls.value, s.result)
@@ -179,7 +179,7 @@ def _like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Op
 def _applied(work: Work, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """What an operator does when it is called."""
     function, argnums, has_aux, whole, options = args
-    numbers, aux, named = map(inf.type_of, (argnums, has_aux, options))
+    numbers, aux, named = map(inf.type_of, (argnums, has_aux, inf.frozen(options)))
     if not isinstance(numbers, Known) or not isinstance(aux, Known) or aux.value or _some(named):
         raise Refused("an operator whose options are not known")
     work(inf, s, function, numbers.value, spread(inf, whole))
@@ -293,31 +293,27 @@ def _product(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> 
     inline_call(inf, s, directions.product, args, {})
 
 
-BODIES.update(
-    {
-        api.gradient: partial(_gradients, False),
-        api.withgradient: partial(_gradients, True),
-        api.jvp: _in_direction,
-        api.hvp: _product,
-        api.stop_gradient: stop,
-        directions.gradient_at: _at_place,
-        directions.tangent_at: _at_place,
-        directions.along: _along,
-        directions.dot: _followed,
-        directions.row: _followed,
-        directions.slopes_along: _followed,
-        operators.Operator: _operated,
-        calling: _calling,
-        _call_native: _called_native,
-        differentiated: _differentiated,
-        result_of: _result_of,
-        calling_back: _calling_back,
-        transposed: _transposed,
-    }
-)
-STEPS.add(api.stop_gradient)
-BODIES.update({work: partial(_applied, placed) for work, placed in _WORKS.items()})
-BODIES.update(
+_BODIES: Final[dict[Any, Step]] = {
+    api.gradient: partial(_gradients, False),
+    api.withgradient: partial(_gradients, True),
+    api.jvp: _in_direction,
+    api.hvp: _product,
+    api.stop_gradient: stop,
+    directions.gradient_at: _at_place,
+    directions.tangent_at: _at_place,
+    directions.dot: _followed,
+    directions.row: _followed,
+    directions.slopes_along: _followed,
+    operators.Operator: _operated,
+    calling: _calling,
+    _call_native: _called_native,
+    differentiated: _differentiated,
+    result_of: _result_of,
+    calling_back: _calling_back,
+    transposed: _transposed,
+}
+_BODIES.update({work: partial(_applied, placed) for work, placed in _WORKS.items()})
+_BODIES.update(
     {
         operator: partial(_operator, operator_of(work))
         for operator, work in (
@@ -330,3 +326,6 @@ BODIES.update(
         )
     }
 )
+BODIES.update(_BODIES)
+STEPS.update(_BODIES)
+BODIES[directions.along] = _along

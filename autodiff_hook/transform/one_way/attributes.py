@@ -27,9 +27,9 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
         if name == "__dict__":
             token = inf.made(dict, inf.members(value.made))
             return token
-        if name in inf.members(value.made) and not _is_read_by_code(look(inf, value.cls, name)):
-            found: Operand = inf.members(value.made)[name]
-            return found
+        known = inf.members(value.made)
+        if name in known and (value.made in inf.results or not _is_read_by_code(look(inf, value.cls, name))):
+            return known[name]
         return None
     if name == "__dict__":
         raise Refused("the dictionary of an object from outside")

@@ -9,7 +9,7 @@ leaves the program, for another specialisation or the carried program.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from inspect import GEN_CREATED, getgeneratorstate
 from types import CodeType
 from typing import Any, Final
@@ -17,17 +17,15 @@ from typing import Any, Final
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.one_way import given_arrays
-from autodiff_hook.transform.one_way.trail import Raised, Trail, is_virtual
+from autodiff_hook.transform.one_way.settling import settle
+from autodiff_hook.transform.one_way.trail import Raised, Trail
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
-    BOOL,
     Abstract,
     Array,
     Container,
     Error,
     Fresh,
-    Instance,
     Known,
     List,
     Outside,
@@ -35,7 +33,6 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, cleans_up, lifted
-from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.wording import named
 
 _DEPTH: Final = 60
@@ -70,7 +67,7 @@ class Path(Trail):
         try:
             bound = [self._argument(x) for x in call.values]
             result = self.frozen(self.follow(ir, globals_, [*bound, *cells]))
-            self._settle()
+            settle(self)
         except Raised as raised:
             raise Refused(f"it raises {raised.cls.__qualname__}") from None
         except RecursionError:
@@ -78,75 +75,6 @@ class Path(Trail):
         self.block.terminator = Terminator("return", [result])
         if any(e.target is self.elsewhere for b in self.program.blocks for e in b.edges()):
             self.program.blocks.append(self.elsewhere)
-
-    def _settle(self) -> None:
-        """What is assigned to objects from outside, which are several if they were."""
-        if self.silences:
-            raise Refused("np.seterr, whose settings are not put back")
-        built = dict(self.origins)
-        self.settling = True
-        self._separate()
-        given_arrays.settle(self)
-        for (owner, name), value in self.assigned.items():
-            for other, looked in self.looked | set(self.assigned):
-                if looked == name and other is not owner:
-                    self._require_another(owner, other)
-            self.commits.append((owner, name, self._kept(value, built)))
-        for token in self.dirty:
-            origin = self.origins[token]
-            for other in self.peeked - {origin}:
-                self._require_another(origin, other)
-            content = self._frozen(token, built)
-            self._require_real(content)
-            self.commits.append((origin, None, content))
-        for (cls, name), value in self.class_attributes.items():
-            self.commits.append((Constant(cls), name, self._kept(value, built)))
-        for (_, name), (globals_, value) in self.stored_globals.items():
-            before = self.world.load(globals_)(name)
-            kept = self._kept(value, built)
-            if before is None or not (before is kept or self._is_equal(before, kept)):
-                raise Refused(f"the global name {name} is assigned")
-
-    def _separate(self) -> None:
-        """What belongs to an argument has no other name, by which its derivatives would be missed."""
-        read: set[tuple[Operand, str | None]] = {*self.looked, *((self.final(x), None) for x in self.peeked)}
-        given = [(owner, name) for owner, name in read if self.world.is_given(owner)]
-        for other, name in read if given else ():
-            if not self.world.is_given(other):
-                for owner, same in given:
-                    if same == name:
-                        self._require_another(owner, other)
-
-    def _is_equal(self, before: Operand, kept: Operand) -> bool:
-        """Whether two values are known to be equal; a string may be guarded."""
-        old, new = self.type_of(before), self.type_of(kept)
-        if isinstance(old, Known) and isinstance(kept, Constant):
-            return old == new
-        known = isinstance(new, Known) and type(new.value) is str and type(example_of(old)) is str
-        return known and bool(self.pin(before) == self.pin(kept))
-
-    def _require_another(self, changed: Operand, other: Operand) -> None:
-        """What is changed has no other name: two objects that were several are guarded to be several."""
-        examples = [example_of(self.type_of(x)) for x in (changed, other)]
-        first, second = (getattr(x, "__dict__", None) for x in examples)
-        if examples[0] is examples[1] or first is second is not None:
-            raise Refused("an object that is known in two ways is changed")
-        held: list[Operand] = [changed, other]
-        if first is not None and second is not None:
-            held = [self.emit("getattr", x, data="__dict__", abstract=Instance(dict)) for x in held]
-        self.guard(self.emit("is_not", *held, abstract=BOOL), True)
-
-    def _kept(self, value: Operand, built: dict[Operand, Operand]) -> Operand:
-        """What an object from outside is given."""
-        operand = self.frozen(value, built)
-        found = self.type_of(operand)
-        self._require_real(operand)
-        return Constant(found.value) if isinstance(found, Known) else operand
-
-    def _require_real(self, operand: Operand) -> None:
-        found = self.type_of(operand)
-        if is_virtual(found) or isinstance(found, Known) and isinstance(found.value, BaseException):
-            raise Refused("an object from outside is given what the program makes")
 
     def follow(self, ir: IR, globals_: dict[str, Any], args: list[Operand]) -> Operand:
         """The value of a call of a function, whose statements are added to the program."""
@@ -346,6 +274,29 @@ class Path(Trail):
         if isinstance(value, dict):
             return self.made(dict, dict(value))
         return self.perform("build_tuple", value) if isinstance(value, list) else value
+
+    @property
+    def globals_here(self) -> dict[str, Any]:
+        """The global names of the function that is followed."""
+        return self.frames[-1]
+
+    @property
+    def file_here(self) -> str:
+        """The file of the function that is followed."""
+        return str((self.chain or self.codes)[-1].co_filename)
+
+    @property
+    def stores_outside(self) -> bool:
+        """Whether something outside is changed at the end, and is not what it was before for who reads it."""
+        return any((self.assigned, self.dirty, self.class_attributes, self.stored_globals, self.rewritten))
+
+    def hold(self, made: Variable, name: str, value: Operand) -> None:
+        """Give an object that the program makes an attribute."""
+        self.members(made)[name] = value
+
+    def held_by(self, made: Variable) -> Iterable[tuple[str, Operand, None]]:
+        """The attributes of an object that the program makes."""
+        return [(name, value, None) for name, value in self.members(made).items()]
 
     @property
     def codes(self) -> tuple[CodeType, ...]:

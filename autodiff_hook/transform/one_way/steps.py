@@ -81,12 +81,18 @@ from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
 
 
-def path(world: World, types: dict[Variable, Abstract], updated: Callable[..., Any], limit: int) -> Path:
+def path(
+    world: World,
+    types: dict[Variable, Abstract],
+    updated: Callable[..., Any],
+    limit: int,
+    changed: frozenset[Any] = frozenset(),
+) -> Path:
     """What follows a program on its way, up to a number of operations.
 
-    ``updated(array, key, value)`` is a store as a value.
+    ``updated(array, key, value)`` is a store as a value; ``changed``: what native code that calls back changes.
     """
-    return Path(world, step, types, known_call, note, updated, limit)
+    return Path(world, step, types, known_call, note, updated, limit, changed)
 
 
 Step = Callable[[Path, Statement], Abstract | None]

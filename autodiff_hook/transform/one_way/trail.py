@@ -81,8 +81,9 @@ class Trail(Inference):
         noted: Callable[..., None],
         updated: Callable[..., Any],
         limit: int,
+        changed: frozenset[Any],
     ) -> None:
-        super().__init__(world, evaluate, types, limit=limit)
+        super().__init__(world, evaluate, types, changed, limit)
         self.known, self.noted, self.updated = known, noted, updated
         self.contents: dict[Any, Any] = {}
         self.origins: dict[Operand, Operand] = {}
@@ -326,12 +327,12 @@ class Trail(Inference):
         """
         operand = self.present(operand)
         if built is None:
-            return self._frozen(operand, {}, opened)
+            return self.written_out(operand, {}, opened)
         if operand not in built:
-            built[operand] = self._frozen(operand, built, opened)
+            built[operand] = self.written_out(operand, built, opened)
         return built[operand]
 
-    def _frozen(self, operand: Operand, built: dict[Operand, Operand], opened: bool = False) -> Operand:
+    def written_out(self, operand: Operand, built: dict[Operand, Operand], opened: bool = False) -> Operand:
         if opened and self._is_closed(operand):
             operand = self._opened(operand)
         abstract = self.type_of(operand)
@@ -354,6 +355,8 @@ class Trail(Inference):
 
     def _built_object(self, operand: Operand, value: Fresh, built: dict[Operand, Operand]) -> Operand:
         """An object in earnest, as something from outside is to keep it."""
+        if value.made in self.results:
+            raise Refused(f"{named(value)} is kept")
         if operand in self.building:
             raise Refused("objects that refer to each other are kept")
         self.building.add(operand)

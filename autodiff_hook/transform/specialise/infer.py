@@ -8,7 +8,7 @@ given up at any point and run again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import CO_GENERATOR
 from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final, Protocol
@@ -259,6 +259,25 @@ class Inference:
         record = self.types.get(self.records[value.made]) if value.made in self.records else None
         return known | record.site.named if isinstance(record, Dict) else known
 
+    @property
+    def stores_outside(self) -> bool:
+        """Whether what is outside is another thing than on entry for who reads it; ``world.changing`` has the rest."""
+        return False
+
+    def hold(self, made: Variable, name: str, value: Operand) -> None:
+        """Give an object that the program makes an attribute, of which it is known that it stays."""
+        self.fields[made, name] = value, None
+
+    def held_by(self, made: Variable) -> Iterable[tuple[str, Operand, Statement | None]]:
+        """The attributes of an object that the program makes, each with the statement that has stored it."""
+        if made in self.records:
+            raise Refused("a derivative of a function of an object whose attributes are assigned again")
+        return [(name, value, store) for (owner, name), (value, store) in self.fields.items() if owner is made]
+
+    def frozen(self, operand: Operand) -> Operand:
+        """A value that code can get hold of."""
+        return operand
+
     def before(self, s: Statement, op: str, operands: list[Operand], data: Any = None) -> Operand:
         """The result of an operation that is done before ``s``, which is being interpreted."""
         made = Statement(op, operands, Variable(), data, s.position)
@@ -368,6 +387,18 @@ class Inference:
                 self.types[statement.result] = result
             self.index += 1
         self._leave(block)
+
+    @property
+    def globals_here(self) -> dict[str, Any]:
+        """The global names of the function that is being interpreted."""
+        assert self.block is not None
+        return self.globals_of[self.block]
+
+    @property
+    def file_here(self) -> str:
+        """The file of the function that is being interpreted."""
+        assert self.block is not None
+        return self.filename_of(self.block)
 
     def filename_of(self, block: Block) -> str:
         """The file that the code of a block is from."""

@@ -1,0 +1,88 @@
+"""The end of one way through a program: what it leaves outside, in lists, dicts, attributes and global names.
+
+What is assigned to an object from outside would be missed where that has another name, so that is guarded to be none.
+"""
+
+from __future__ import annotations
+
+from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.transform.one_way import given_arrays
+from autodiff_hook.transform.one_way.trail import Trail, is_virtual
+from autodiff_hook.transform.specialise.abstract import BOOL, Instance, Known
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import example_of
+
+
+def settle(inf: Trail) -> None:
+    """What is assigned to objects from outside, which are several if they were."""
+    if inf.silences:
+        raise Refused("np.seterr, whose settings are not put back")
+    built = dict(inf.origins)
+    inf.settling = True
+    _separate(inf)
+    given_arrays.settle(inf)
+    for (owner, name), value in inf.assigned.items():
+        for other, looked in inf.looked | set(inf.assigned):
+            if looked == name and other is not owner:
+                _require_another(inf, owner, other)
+        inf.commits.append((owner, name, _kept(inf, value, built)))
+    for token in inf.dirty:
+        origin = inf.origins[token]
+        for other in inf.peeked - {origin}:
+            _require_another(inf, origin, other)
+        content = inf.written_out(token, built)
+        _require_real(inf, content)
+        inf.commits.append((origin, None, content))
+    for (cls, name), value in inf.class_attributes.items():
+        inf.commits.append((Constant(cls), name, _kept(inf, value, built)))
+    for (_, name), (globals_, value) in inf.stored_globals.items():
+        before = inf.world.load(globals_)(name)
+        kept = _kept(inf, value, built)
+        if before is None or not (before is kept or _is_equal(inf, before, kept)):
+            raise Refused(f"the global name {name} is assigned")
+
+
+def _separate(inf: Trail) -> None:
+    """What belongs to an argument has no other name, by which its derivatives would be missed."""
+    read: set[tuple[Operand, str | None]] = {*inf.looked, *((inf.final(x), None) for x in inf.peeked)}
+    given = [(owner, name) for owner, name in read if inf.world.is_given(owner)]
+    for other, name in read if given else ():
+        if not inf.world.is_given(other):
+            for owner, same in given:
+                if same == name:
+                    _require_another(inf, owner, other)
+
+
+def _is_equal(inf: Trail, before: Operand, kept: Operand) -> bool:
+    """Whether two values are known to be equal; a string may be guarded."""
+    old, new = inf.type_of(before), inf.type_of(kept)
+    if isinstance(old, Known) and isinstance(kept, Constant):
+        return old == new
+    known = isinstance(new, Known) and type(new.value) is str and type(example_of(old)) is str
+    return known and bool(inf.pin(before) == inf.pin(kept))
+
+
+def _require_another(inf: Trail, changed: Operand, other: Operand) -> None:
+    """What is changed has no other name: two objects that were several are guarded to be several."""
+    examples = [example_of(inf.type_of(x)) for x in (changed, other)]
+    first, second = (getattr(x, "__dict__", None) for x in examples)
+    if examples[0] is examples[1] or first is second is not None:
+        raise Refused("an object that is known in two ways is changed")
+    held: list[Operand] = [changed, other]
+    if first is not None and second is not None:
+        held = [inf.emit("getattr", x, data="__dict__", abstract=Instance(dict)) for x in held]
+    inf.guard(inf.emit("is_not", *held, abstract=BOOL), True)
+
+
+def _kept(inf: Trail, value: Operand, built: dict[Operand, Operand]) -> Operand:
+    """What an object from outside is given."""
+    operand = inf.frozen(value, built)
+    found = inf.type_of(operand)
+    _require_real(inf, operand)
+    return Constant(found.value) if isinstance(found, Known) else operand
+
+
+def _require_real(inf: Trail, operand: Operand) -> None:
+    found = inf.type_of(operand)
+    if is_virtual(found) or isinstance(found, Known) and isinstance(found.value, BaseException):
+        raise Refused("an object from outside is given what the program makes")
