@@ -89,6 +89,22 @@ def missing_keys(a, b):
     return total
 
 
+def missing_items(a, b):
+    """Of what is written out, and of as many items as it has."""
+    items, pair, total = [a, 2.0, b], (a * b, b), 0.0
+    for k in range(-4, 5):
+        try:
+            v = items[k]
+        except IndexError:
+            v = 0.5 * b
+        try:
+            v *= pair[k % 3]
+        except IndexError:
+            v += a
+        total += v * v
+    return total
+
+
 def memoised(a, b):
     known = {}
     total = 0.0
@@ -278,7 +294,17 @@ def of_arrays(a, b):
 
 ALL = [
     taken_out_of_dicts,
-    *(falls_back, reads_attributes, by_hierarchy, missing_keys, memoised, domains, divisions, out_of_nested_loops),
+    *(
+        falls_back,
+        reads_attributes,
+        by_hierarchy,
+        missing_keys,
+        missing_items,
+        memoised,
+        domains,
+        divisions,
+        out_of_nested_loops,
+    ),
     *(kept_effects, with_else_and_finally, raised_again, of_several_classes, translated, first_that_fits, stops),
     of_arrays,
 ]

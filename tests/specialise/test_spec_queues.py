@@ -97,6 +97,16 @@ def heaps(x, y):
     return total
 
 
+def least_and_greatest(x, y):
+    values, pairs, total = [x, 2.0, y, 0.5 * x], [(x, 1), (2.0 * x, 2), (y, 3)], 0.0
+    named = {"a": x, "b": 2.0 * y, "c": 0.5}
+    for i in range(6):
+        total += heapq.nsmallest(2, values)[1] + sum(heapq.nlargest(i - 1, values, key=lambda v: -v))
+        values[i % 4] = 0.3 * total
+    best = heapq.nlargest(2, pairs)
+    return total + best[1][0] * best[0][1] + named[heapq.nsmallest(2, named, key=named.get)[1]]
+
+
 GRAPH = {"a": {"b": 1.0, "c": 2.5}, "b": {"c": 1.0, "d": 3.0}, "c": {"d": 1.0}, "d": {}}
 
 
@@ -243,6 +253,7 @@ def from_keys(x, y):
             weighed,
             no_room,
             heaps,
+            least_and_greatest,
             shortest_ways,
             members,
             members_that_have_derivatives,

@@ -113,6 +113,16 @@ def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None)
     a.insert(lo, x)
 
 
+def smallest(n: Any, iterable: Any, key: Any = None) -> Any:
+    """``heapq.nsmallest``."""
+    return sorted(iterable, key=key)[: max(n, 0)]
+
+
+def largest(n: Any, iterable: Any, key: Any = None) -> Any:
+    """``heapq.nlargest``."""
+    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+
+
 def count_elements(mapping: Any, iterable: Any) -> None:
     """What a ``Counter`` counts with."""
     for item in iterable:
@@ -133,6 +143,8 @@ def _heaps() -> list[tuple[Any, Callable[..., Any]]]:
 
 IMMEDIATE: Final[list[tuple[Any, Callable[..., Any]]]] = [
     *_heaps(),
+    (heapq.nsmallest, smallest),
+    (heapq.nlargest, largest),
     (bisect.insort_right, insort_right),
     (bisect.insort_left, insort_left),
     (vars(collections)["_count_elements"], count_elements),

@@ -83,11 +83,18 @@ def before_item(inf: Inference, s: Statement) -> bool:
         error = Variable("error")
         exceptions.begin(inf, s, error, [key])
         return _cut(inf, s, Statement("in", [key, whole], Variable(), None, s.position), True, Fresh(KeyError, error))
-    if isinstance(kind, (List, Array)) and number_types(index) == INT.types and _is_met(inf, IndexError):
-        if isinstance(kind, List) or not kind.scalar and kind.ndim:
-            test = Statement("call", [Constant(has_item), whole, key], Variable(), (), s.position)
-            return _cut(inf, s, test, True, Error(IndexError))
+    items = _counted(kind, whole)
+    if items is not None and number_types(index) == INT.types and _is_met(inf, IndexError):
+        test = Statement("call", [Constant(has_item), items, key], Variable(), (), s.position)
+        return _cut(inf, s, test, True, Error(IndexError))
     return False
+
+
+def _counted(kind: Abstract, whole: Operand) -> Operand | None:
+    """What has as many items as a value has by an index; None if it may have none, or is no sequence."""
+    if isinstance(kind, Tuple) and kind.cls in (list, tuple):
+        return Constant(range(len(kind.items)))
+    return whole if isinstance(kind, List) or isinstance(kind, Array) and not kind.scalar and kind.ndim else None
 
 
 def has_item(items: Any, index: int) -> bool:
