@@ -171,6 +171,7 @@ class Within:
 
     def _parameter(self, operand: Operand) -> Variable:
         """A parameter for a value, of a type that does not become another one."""
+        operand = self.outer.frozen(operand)
         general = _general(self.outer.type_of(operand))
         param = Variable(operand.name if isinstance(operand, Variable) else None)
         self.params[param] = operand

@@ -195,9 +195,10 @@ def call_known(
     if target is not None:
         s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()
         return call_known(inf, s, *target, {})
-    placed = BODIES.get(type(function)) or (BODIES.get(function) if is_hashable(function) else None)
+    key = type(function) if type(function) in BODIES or not is_hashable(function) else function
+    placed = BODIES.get(key)
     if placed is not None and not kwargs:
-        if inf.one_way and function not in STEPS:
+        if inf.one_way and key not in STEPS:
             raise Refused(f"a call of {named(function)} on one way")
         return placed(inf, s, function, args)
     if not inf.one_way and is_hashable(function) and function in _OF_VALUES and require_value(inf, s, args):

@@ -130,6 +130,5 @@ def spread(inf: Inference, whole: Operand, keys: Any = None) -> list[Operand]:
         part = Statement("project", [whole], Variable(), key)
         if not isinstance(inf.type_of(whole), Tuple) or inf.type_of(whole).cls is not tuple:  # type: ignore[attr-defined]
             part.op, part.operands, part.data = "getitem", [whole, Constant(key)], None
-        inf.insert(part, inf.evaluate(inf, part))
-        parts.append(part.made)
+        parts.append(inf.before(part, part.op, part.operands, part.data))
     return parts
