@@ -9,7 +9,7 @@ import pytest
 from specialised_cases import check, close, oracle, slopes
 
 import autodiff_hook as ad
-from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
+from autodiff_hook.runtime.specialising import GENERIC
 
 typed_only = pytest.mark.skipif(GENERIC, reason="only typed programs have derivatives within them")
 

@@ -7,7 +7,7 @@ import pytest
 from specialised_cases import check, check_raises, close, direction, is_specialised, oracle, same
 
 import autodiff_hook as ad
-from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
+from autodiff_hook.runtime.specialising import GENERIC
 
 pytestmark = pytest.mark.skipif(GENERIC, reason="only typed programs have derivatives within them")
 
