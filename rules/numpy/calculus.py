@@ -108,6 +108,19 @@ def interp_cotangents(ȳ, x, xp, fp, left, right):
     nodes, values = np.asarray(xp), np.asarray(fp)
     if not len(nodes):
         return unbroadcast(ȳ, x), unbroadcast(nodes, xp), unbroadcast(values, fp), None, None
+    if np.ndim(x) == 0 and left is None and right is None:
+        low, high, within = segment(x, nodes)
+        start, first = nodes.item(low), values.item(low)
+        width = nodes.item(high) - start + (1.0 - within)
+        part = times(within, (x - start) / width)
+        x_share = times(ȳ, conj(times(within, (values.item(high) - first) / width)))
+        return (
+            unbroadcast(x_share, x),
+            at_nodes(times(-x_share, 1.0 - part), times(-x_share, part), low, high, xp),
+            at_nodes(times(ȳ, 1.0 - part), times(ȳ, part), low, high, fp),
+            None,
+            None,
+        )
     low, high = segments(x, nodes)
     below, above = np.less(x, nodes[0]), np.greater(x, nodes[-1])
     inside = np.where(below | above, 0.0, ȳ)
@@ -162,6 +175,17 @@ def segments(x, nodes):
     last = len(nodes) - 1
     low = np.clip(np.searchsorted(nodes, x, "right") - 1, 0, max(last - 1, 0))
     return low, np.minimum(low + 1, last)
+
+
+@nondifferentiable
+def segment(x, nodes):
+    """The places of the nodes around a number, and 1.0; beyond all nodes twice that of the last one, and 0.0."""
+    last = len(nodes) - 1
+    if x < nodes[0] or x > nodes[last]:
+        place = 0 if x < nodes[0] else last
+        return place, place, 0.0
+    low = min(max(int(nodes.searchsorted(x, "right")) - 1, 0), max(last - 1, 0))
+    return low, min(low + 1, last), 1.0 if last else 0.0
 
 
 def at_nodes(low_share, high_share, low, high, x):

@@ -113,6 +113,11 @@ CASES = [
     *(Case(np.trapezoid, y, KNOTS) for y in (complexes(4), single(4))),
     *(Case(np.interp, x, KNOTS, HEIGHTS) for x in (INSIDE, BEYOND, 0.7, -1.0, INSIDE.reshape(2, 2))),
     *(Case(np.interp, INSIDE, KNOTS, y, layouts=False) for y in (complexes(4), [1.0, 2.0, 0.5, 4.0])),
+    *(Case(np.interp, x, KNOTS, complexes(4)) for x in (0.7, 9.0)),
+    *(Case(np.interp, x, KNOTS, HEIGHTS) for x in (9.0, np.float64(0.7), np.array(0.7), np.inf)),
+    *(Case(np.interp, x, [0.5], [2.0]) for x in (0.1, 0.9)),
+    Case(np.interp, 0.7, KNOTS, HEIGHTS, 0.25, 1.5),
+    Case(np.interp, -1.0, KNOTS, HEIGHTS, 0.25),
     Case(np.interp, [0.3, 0.4], [0.0, 1.0, 2.0], [1.0, 2.0, 0.5]),
     Case(np.interp, BEYOND, KNOTS, HEIGHTS, 0.25, 1.5),
     *(
