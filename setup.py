@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import re
 import tomllib
@@ -25,6 +26,8 @@ class Linked(editable_wheel):
     """Puts a folder with links to the packages on the path: type checkers do not run import hooks.
 
     Where no links can be made, setuptools installs its import hook, which Python understands, and checkers do not.
+    What is linked is compiled, as installers compile what they copy: where ``PYTHONDONTWRITEBYTECODE`` is set, each
+    process would spend half of the time until its first gradient on that.
     """
 
     def finalize_options(self) -> None:
@@ -37,6 +40,11 @@ class Linked(editable_wheel):
                 link.symlink_to(HERE / home, target_is_directory=True)
             self.distribution.package_dir = {"": str(folder.relative_to(HERE))}
         super().finalize_options()
+
+    def run(self) -> None:
+        super().run()
+        for home in FOLDERS.values():
+            compileall.compile_dir(HERE / home, quiet=2)
 
 
 setup(

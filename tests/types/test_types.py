@@ -5,6 +5,7 @@ Both have to find the package where it is installed: as a wheel, and in editable
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -83,3 +84,12 @@ def test_an_editable_install_is_a_plain_path(installed):
     assert not [path for path in site.glob("__editable__*.py")], "an import hook, which checkers do not run"
     code = "import autodiff_hook as ad, autodiff_rules.numpy as n; print(ad.gradient(lambda x: x * x, 3.0), n.__name__)"
     assert finished([str(installed), "-c", code], "/") == "(6.0,) autodiff_rules.numpy\n"
+
+
+def test_an_editable_install_is_compiled(installed):
+    source = installed.parents[2] / "source"
+    if not (source / "build" / "editable").exists():
+        pytest.skip("what a wheel holds is compiled by who installs it")
+    found = [path for name in ("autodiff_hook", "rules") for path in (source / name).rglob("*.py")]
+    cached = [Path(importlib.util.cache_from_source(path)) for path in found]
+    assert found and all(path.exists() for path in cached)
