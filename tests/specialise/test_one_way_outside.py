@@ -7,6 +7,7 @@ import itertools
 import sys
 import types
 import warnings
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -212,6 +213,46 @@ def test_a_package_that_comes_to_be_there(monkeypatch):
     package.square = lambda x: x * 7
     monkeypatch.setitem(sys.modules, "another_package_that_nobody_has", package)
     assert ad.gradient(not_installed, 3.0) == (7.0,)
+
+
+class Lazily:
+    """What some packages put in the place of their module."""
+
+    def __init__(self, module):
+        self._module = module
+
+    def __getattr__(self, name):
+        return getattr(self._module, name)
+
+
+def test_an_object_in_the_place_of_a_module(monkeypatch):
+    module = types.ModuleType("a_lazy_package")
+    module.scaled, module.sizes = Scaled(3.0), {"a": 2.0}
+    monkeypatch.setitem(sys.modules, "a_lazy_package", Lazily(module))
+
+    def f(x):
+        import a_lazy_package
+        from a_lazy_package import sizes
+
+        return a_lazy_package.scaled(x) * sizes["a"]
+
+    check(f, 2.0)
+    module.scaled = Scaled(5.0)
+    check(f, 2.0)
+
+
+def test_data_of_a_module_that_are_imported_within():
+    def f(x):
+        from home_of_data import nested, sizes
+
+        return nested[0](x) * sizes["a"] * x
+
+    home = types.ModuleType("home_of_data")
+    home.nested, home.sizes = [Scaled(1.5)], {"a": 2.0}
+    with patch.dict(sys.modules, home_of_data=home):
+        check(f, 2.0)
+        home.sizes = {"a": 3.0}
+        check(f, 2.0)
 
 
 def test_a_set_that_the_program_changes():

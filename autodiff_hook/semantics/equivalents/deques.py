@@ -90,6 +90,12 @@ class Deque:
         self._changes += 1
         self._begin = len(self._items)
 
+    def copy(self) -> Deque:
+        """Another one with the same items."""
+        return Deque(self, self._bound)
+
+    __copy__ = copy
+
     def __len__(self) -> int:
         return len(self._items) - self._begin
 

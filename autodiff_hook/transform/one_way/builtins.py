@@ -13,11 +13,11 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
-from autodiff_hook.transform.one_way import containers, derived, derived_tuples, inert, sequences
+from autodiff_hook.transform.one_way import containers, derived, derived_tuples, inert, mappings, sequences
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import construct, instance, number
-from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
 from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, OPTIONS, all_classes, zipped
 from autodiff_hook.transform.one_way.managers import managed_call
@@ -62,9 +62,8 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
             return alias(inf, s, inf.call(Constant(function), [listed]))
     if equivalent is not None:
         return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
-    if function is dict:
-        content = pairs(inf, args[0]) if args else {}
-        return containers.new(inf, dict, {**content, **kwargs})
+    if is_hashable(function) and function in containers.DICTS:
+        return mappings.make(inf, function, args, kwargs)
     if function is enumerate and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
@@ -275,12 +274,18 @@ def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, copied(inf, args[0], {})) if len(args) == 1 else None
 
 
+def _bool(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    asked = len(args) == 1 and isinstance(inf.type_of(args[0]), (Container, Fresh, Outside))
+    return alias(inf, s, inf.perform("truth", args)) if asked else None
+
+
 BUILTINS: Final[dict[Any, Builtin]] = {
     **ITERATIONS,
     object.__new__: _new,
     float.__new__: _new_number,
     tuple.__new__: derived_tuples.new,
     len: _len,
+    bool: _bool,
     require_short: _nothing,
     order_of: sequences.order_of,
     require_constant: constant_key,

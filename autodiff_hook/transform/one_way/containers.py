@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from types import MappingProxyType
@@ -37,7 +38,8 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.wording import named
 
-KEYED: Final = (dict, set, frozenset)
+DICTS: Final = (dict, defaultdict, OrderedDict, Counter)
+KEYED: Final = (*DICTS, set, frozenset)
 
 
 def new(inf: Path, cls: type, content: Any) -> Abstract:
@@ -61,7 +63,7 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     value = inf.type_of(operand)
     if isinstance(value, Container):
         held = inf.content(operand)
-        return list(map(inf.shown, held)) if value.cls in (dict, set, frozenset) else list(held)
+        return list(map(inf.shown, held)) if value.cls in KEYED else list(held)
     if isinstance(value, Tuple):
         return [Constant(k) for k in value.keys] if value.cls is dict else _taken_apart(inf, operand, value)
     if isinstance(value, Known) and isinstance(value.value, (tuple, str, range, frozenset)):
@@ -230,7 +232,7 @@ def list_to_tuple(inf: Path, s: Statement) -> Abstract:
 def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
     """What a dict holds."""
     value = inf.type_of(operand)
-    if isinstance(value, Container) and value.cls is dict:
+    if isinstance(value, Container) and value.cls in DICTS:
         return dict(inf.content(operand))
     if isinstance(value, Outside) and value.cls is dict:
         return dict(inf.content(inf.adopted(operand, value)))
@@ -279,8 +281,8 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         if (number_types(inf.type_of(key)) or {None}) <= {int, np.int64}:
             raise Raised(IndexError)
         return alias(inf, s, inf.perform("getitem", [inf.call(Constant(np.asarray), [owner]), key]))
-    if isinstance(value, Container) and value.cls is dict:
-        return alias(inf, s, _at(inf.content(owner), inf.pin(key)))
+    if isinstance(value, Container) and value.cls in DICTS:
+        return alias(inf, s, _held(inf, owner, value.cls, inf.pin(key)))
     if isinstance(value, Tuple):
         return alias(inf, s, part_of_dict(inf, owner, value, inf.pin(key)))
     return None
@@ -338,6 +340,17 @@ def _at(held: Any, where: Any) -> Any:
         raise Raised(error) from None
 
 
+def _held(inf: Path, owner: Operand, cls: type, key: Any) -> Operand:
+    """What a dict has by a key, or makes of one that is missing."""
+    held = inf.content(owner)
+    if cls is Counter and key not in held:
+        return Constant(0)
+    if owner in inf.factories and key not in held:
+        inf.changed(owner)[key] = inf.call(inf.factories[owner], [])
+    found: Operand = _at(held, key)
+    return found
+
+
 def setitem(inf: Path, s: Statement) -> Abstract:
     """``owner[key] = value`` of a container."""
     owner, key, value = s.operands
@@ -357,8 +370,11 @@ def delitem(inf: Path, s: Statement) -> Abstract:
     """``del owner[key]`` of a container."""
     owner, key = s.operands
     owner = changeable(inf, owner)
+    held, where = inf.changed(owner), inf.pin(key)
+    if getattr(inf.type_of(owner), "cls", None) is Counter:
+        held.setdefault(where, key)
     try:
-        del inf.changed(owner)[inf.pin(key)]
+        del held[where]
     except (IndexError, KeyError) as error:
         raise Raised(error) from None
     return known_as(inf, s, None)

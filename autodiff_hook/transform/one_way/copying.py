@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from types import MemberDescriptorType
+from types import FunctionType, MemberDescriptorType
 
-from autodiff_hook.ir.types import Operand
+from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.transform.one_way.building import is_buildable
 from autodiff_hook.transform.one_way.classes import instance
-from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.containers import DICTS, pairs, parts
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Array, Fresh, Instance, Known, List, Number, Outside
+from autodiff_hook.transform.specialise.abstract import Array, Container, Fresh, Instance, Known, List, Number, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import is_copied_plainly, is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
@@ -20,6 +20,9 @@ from autodiff_hook.transform.specialise.wording import named
 def copied_alone(inf: Path, operand: Operand) -> Operand | None:
     """The copy of what holds nothing else, or of an object with what that holds; None if it is not such."""
     value = inf.type_of(operand)
+    own = look(inf, value.cls, "__copy__") if is_object(value) else None
+    if type(own) is FunctionType:
+        return inf.call(Constant(own), [operand])
     if is_object(value) and _is_plainly_copied(inf, value.cls, "__copy__"):
         made = instance(inf, value.cls)
         inf.members(made).update(_attributes(inf, operand, value))
@@ -35,8 +38,9 @@ def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand
     if operand not in done:
         value = inf.type_of(operand)
         cls = list if isinstance(value, List) else getattr(value, "cls", None)
-        if cls is dict and not isinstance(value, Instance):
-            made = done[operand] = inf.made(dict, {})
+        own = isinstance(value, Container) and cls in DICTS
+        if own or cls is dict and not isinstance(value, Instance):
+            made = done[operand] = inf.made_like(operand, {}) if own else inf.made(dict, {})
             inf.content(made).update((k, copied(inf, v, done)) for k, v in pairs(inf, operand).items())
         elif cls is list and not isinstance(value, Instance):
             made = done[operand] = inf.made(list, [])

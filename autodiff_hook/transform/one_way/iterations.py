@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.equivalents import WITH_OPTIONS, product_of, total
+from autodiff_hook.semantics.equivalents import WITH_OPTIONS, deques, product_of, total
 from autodiff_hook.semantics.equivalents import iterating as definitions
 from autodiff_hook.transform.one_way import iterating
 from autodiff_hook.transform.one_way.containers import parts
@@ -18,7 +19,7 @@ from autodiff_hook.transform.one_way.iterating import VALUES, items
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container, Fresh
 from autodiff_hook.transform.specialise.following import DEFINED
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import number_types
@@ -125,7 +126,8 @@ def _extreme(function: Any) -> Builtin:
 def _listed(inf: Path, operand: Operand) -> Operand:
     """What an iteration gives, as a list."""
     value = inf.type_of(operand)
-    virtual = operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
+    made = isinstance(value, Fresh) and value.made not in inf.numbers
+    virtual = made or operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
     return inf.made(list, parts(inf, operand)) if virtual else operand
 
 
@@ -133,6 +135,7 @@ _CHOICES: Final = (itertools.combinations, itertools.permutations, itertools.com
 EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
     **{original: code for original, code in DEFINED.items() if original not in _CHOICES},
     functools.reduce: definitions.reduced,
+    deque: deques.deque,
 }
 OPTIONS: Final = dict(WITH_OPTIONS)
 ITERATIONS: Final[dict[Any, Builtin]] = {

@@ -108,10 +108,6 @@ def _update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return Constant(None)
 
 
-def _dict_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    return inf.made(dict, dict(inf.content(owner)))
-
-
 def _set_update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     for source in args:
         add_all(inf, owner, source)
@@ -151,7 +147,6 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "values"): _values,
     (dict, "items"): _items,
     (dict, "update"): _update,
-    (dict, "copy"): _dict_copy,
     (dict, "clear"): _changes(dict.clear),
     (dict, "__setitem__"): _changes(dict.__setitem__, 1),
     **{(cls, "__getitem__"): _by_operation("getitem") for cls in (list, dict)},

@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.containers import (
+    DICTS,
     KEYED,
     UNKNOWN,
     as_item,
@@ -81,7 +82,7 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
         value = inf.type_of(owner)
     if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
         held = inf.content(owner)
-        key = inf.pin(item) if value.cls is dict else as_item(inf, item, held)
+        key = inf.pin(item) if value.cls in DICTS else as_item(inf, item, held)
         return known_as(inf, s, (key in held) == (s.op == "in"))
     constant = isinstance(value, Known) and type(value.value) is tuple and is_object(inf.type_of(item))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples or constant:
@@ -107,7 +108,7 @@ def _contained(inf: Path, s: Statement, value: Fresh | Outside) -> Abstract:
 
 
 def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
-    return value.cls is not dict or item in inf.tuples or isinstance(inf.type_of(item), (Known, Instance))
+    return value.cls not in DICTS or item in inf.tuples or isinstance(inf.type_of(item), (Known, Instance))
 
 
 def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:

@@ -34,6 +34,7 @@ from autodiff_hook.transform.one_way.attributes import (
 )
 from autodiff_hook.transform.one_way.builtins import known_call
 from autodiff_hook.transform.one_way.containers import (
+    DICTS,
     UNKNOWN,
     changeable,
     held_as,
@@ -44,6 +45,7 @@ from autodiff_hook.transform.one_way.containers import (
 )
 from autodiff_hook.transform.one_way.iterations import resumed
 from autodiff_hook.transform.one_way.managers import enter
+from autodiff_hook.transform.one_way.mappings import LAST
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import compared, is_not_implemented, is_object, operated
 from autodiff_hook.transform.one_way.path import Path
@@ -222,7 +224,7 @@ def _is_fraction(value: Abstract) -> bool:
 def _plainly(inf: Path, operand: Operand) -> Any:
     """A known value, in whatever containers."""
     value = inf.type_of(operand)
-    if isinstance(value, Container) and value.cls is dict:
+    if isinstance(value, Container) and value.cls in DICTS:
         return {k: _plainly(inf, v) for k, v in inf.content(operand).items()}
     if isinstance(value, Container):
         return [_plainly(inf, x) for x in parts(inf, operand)]
@@ -303,11 +305,11 @@ def _call_method(inf: Path, s: Statement) -> Abstract | None:
         if (value.cls, name) == (list, "sort"):
             return alias(inf, s, inf.call(Constant(sort), [owner, *args[:count]], dict(zip(names, args[count:]))))
         method = METHODS.get((value.cls, name))
-        if method is None or names and name != "update":
+        if method is None or names and name != "update" and names != LAST:
             raise Refused(f"{value.cls.__name__}.{name}")
-        result = method(inf, owner, args[:count])
-        if names:
-            inf.changed(owner).update(zip(names, args[count:]))
+        result = method(inf, owner, args if names == LAST else args[:count])
+        if names and names != LAST:
+            method(inf, owner, [inf.made(dict, dict(zip(names, args[count:])))])
         return alias(inf, s, result)
     if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
         return _of_text(inf, s, owner, name, args)

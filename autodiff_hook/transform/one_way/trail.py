@@ -39,6 +39,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Evaluate, Inference
+from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import is_numpy
@@ -87,6 +88,8 @@ class Trail(Inference):
         self.known, self.noted, self.updated = known, noted, updated
         self.contents: dict[Any, Any] = {}
         self.origins: dict[Operand, Operand] = {}
+        self.factories: dict[Operand, Operand] = {}
+        """What a ``defaultdict`` asks for what is missing."""
         self.dirty: dict[Operand, None] = {}
         self.peeked: set[Operand] = set()
         self.loaded_items: dict[tuple[Operand, Any], Operand] = {}
@@ -195,6 +198,13 @@ class Trail(Inference):
             self.origins[token] = origin
             self.peeked.add(origin)
         return token
+
+    def made_like(self, operand: Operand, content: Any) -> Variable:
+        """A new container of the kind of another one."""
+        made = self.made(self.types[operand].cls, content)  # type: ignore[attr-defined,index]
+        if operand in self.factories:
+            self.factories[made] = self.factories[operand]
+        return made
 
     def token(self, name: str, abstract: Abstract) -> Variable:
         """An operand for what exists only while the program is followed."""
@@ -355,7 +365,7 @@ class Trail(Inference):
 
     def _built_object(self, operand: Operand, value: Fresh, built: dict[Operand, Operand]) -> Operand:
         """An object in earnest, as something from outside is to keep it."""
-        if value.made in self.results:
+        if value.made in self.results or shown(value.cls) is not value.cls:
             raise Refused(f"{named(value)} is kept")
         if operand in self.building:
             raise Refused("objects that refer to each other are kept")

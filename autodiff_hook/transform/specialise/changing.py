@@ -16,7 +16,7 @@ from autodiff_hook.transform.specialise.following import may_be_mapping
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
-from autodiff_hook.transform.specialise.objects import is_copied_plainly, object_class
+from autodiff_hook.transform.specialise.objects import is_copied_plainly, look, object_class
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
 from autodiff_hook.transform.specialise.program import ITEMS, Given
@@ -242,7 +242,12 @@ def _copied_deeply(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
 def _object_copied(inf: Inference, s: Statement, owner: Operand, function: Any) -> Abstract | None:
     """A new object with the attributes of another; in a deep copy with copies of them."""
     kind = inf.type_of(owner)
-    cls, held = object_class(kind), inf.attributes_of(kind)
+    cls = object_class(kind)
+    own = look(inf, cls, "__copy__") if function is copy.copy and cls is not None else None
+    if type(own) is FunctionType:
+        inf.assume(owner)
+        return inline_call(inf, s, own, [owner], {})
+    held = inf.attributes_of(kind)
     names = sorted(held)
     if function is copy.deepcopy and sum(not is_unchangeable(x) for x in held.values()) > 1:
         raise Refused("a deep copy of an object that may hold one thing twice")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from enum import Enum
 from types import FunctionType, MethodDescriptorType, ModuleType
 from typing import Any, Final
@@ -324,12 +325,14 @@ def imported(inf: Inference, s: Statement) -> Abstract:
         name = importlib.util.resolve_name("." * level.value + name, inf.globals_of[inf.block]["__package__"])
     elif not names.value:
         name = name.partition(".")[0]
-    return known_as(inf, s, inf.world.imported(name))
+    found = inf.world.imported(name)
+    if isinstance(found, ModuleType):
+        return known_as(inf, s, found)
+    # An object that has put itself in the place of its module.
+    return alias(inf, s, inf.world.part(Constant(sys.modules), sys.modules, name, True))
 
 
-def imported_from(inf: Inference, s: Statement) -> Abstract:
+def imported_from(inf: Inference, s: Statement) -> Abstract | None:
     """``from module import name``."""
-    module = inf.type_of(s.operands[0])
-    if not isinstance(module, Known):
-        raise Refused("an import from an unknown module")
-    return known_as(inf, s, inf.world.attribute(module.value, str(s.data)))
+    s.op = "getattr"
+    return inf.evaluate(inf, s)

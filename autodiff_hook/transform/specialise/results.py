@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, GenericAlias, UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -70,9 +70,11 @@ def is_grid(value: Any) -> bool:
 
 def is_fixed(value: Any) -> bool:
     """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
-    return any([value is x for x in _FIXED]) or type(value) in (CodeType, re.Pattern, object) or is_grid(value)
+    cls = type(value)
+    return any([value is x for x in _FIXED]) or cls in _FIXED_TYPES or cls.__module__ == "typing" or is_grid(value)
 
 
+_FIXED_TYPES: Final = (CodeType, re.Pattern, object, UnionType, GenericAlias)
 _FIXED: Final = (NotImplemented, Ellipsis, sys.version_info, np._NoValue, _HAS_DEFAULT_FACTORY)
 
 

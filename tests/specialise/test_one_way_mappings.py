@@ -1,0 +1,152 @@
+"""Dicts of the standard library, deques and copies, in programs that are followed on one way."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter, OrderedDict, defaultdict, deque
+
+import pytest
+from specialised_cases import check
+
+from autodiff_hook.runtime.specialising import ONE_WAY
+
+
+class Options:
+    """Of several types, and copied: no program for all ways is made of that."""
+
+    known = {"a": None, "b": "", "c": 1.0}
+
+    def __init__(self, **given):
+        self.values = Options.known.copy()
+        self.values.update(given)
+
+
+def ends(x):
+    d = OrderedDict([("a", x), ("b", x * x), ("c", 2.0)])
+    d.move_to_end("c", last=False)
+    d.move_to_end("a")
+    first, v = d.popitem(last=False)
+    last, w = d.popitem()
+    return v * x + w * w * sum(d.values()) + len(first + last) * x + len(d)
+
+
+def made_when_missing(x):
+    d = defaultdict(lambda: defaultdict(float))
+    d["a"]["b"] += x
+    d["a"]["c"] = x * x
+    d["q"]
+    rows = defaultdict(list, z=[x])
+    for i in range(4):
+        rows[i % 2].append(x * i)
+    return sum(sum(r.values()) for r in d.values()) * len(d) + sum(v * k for k in (0, 1) for v in rows[k])
+
+
+def without_a_factory(x):
+    d = defaultdict(None, a=x)
+    try:
+        return d["b"]
+    except KeyError:
+        return d["a"] * x * isinstance(d, dict) * (type(d) is defaultdict)
+
+
+def counted(x):
+    c = Counter("abca")
+    c.update("aab")
+    c.update({"z": 3})
+    (first, n), (_, m) = c.most_common(2)
+    return x * n + x * x * m + c["nothing"] * x + (x if first == "a" else 0.0) + len(c)
+
+
+def counts_with_derivatives(x):
+    c = Counter({"a": x, "b": 2 * x})
+    c.update(a=x * x)
+    c["c"] += x
+    del c["nothing"]
+    return c.total() * c["a"] + len(c)
+
+
+def copies(x):
+    d = defaultdict(list)
+    d["a"].append(x)
+    deep, flat = copy.deepcopy(d), d.copy()
+    deep["z"].append(x)
+    d["a"].append(5.0)
+    c = Counter(a=1, b=2)
+    e = c.copy()
+    e["a"] = x
+    return sum(sum(v) for v in deep.values()) * deep["a"][0] + sum(flat["a"]) * len(d) + c["a"] * e["a"] * e["b"]
+
+
+def as_plain_dicts(x):
+    d = dict(OrderedDict(a=x, b=2.0))
+    d.update({**OrderedDict(c=x)})
+    key, last = d.popitem()
+    return d["a"] * last * d.pop("b") + (x if key == "c" else 0.0) + ("a" in OrderedDict(a=x)) * x
+
+
+def windows(x):
+    q = deque([x, 1.0], maxlen=2)
+    q.append(x * x)
+    kind = isinstance(q, deque) * x + (type(q) is deque) * x * x
+    return sum(q) * q[0] + kind + q[-1] + len(q) + (x if 1.0 in q else 0.0) + bool(q) * max(q)
+
+
+def waiting(x):
+    q, total = deque([(x, 1)]), 0.0
+    while q:
+        v, n = q.popleft()
+        total += v * n
+        if n < 4:
+            q.append((v * x, n + 1))
+            q.appendleft((v * 0.5, n + 2))
+    return total
+
+
+def copied_deques(x):
+    q = deque([x], maxlen=3)
+    other = copy.copy(q)
+    other.append(x)
+    return sum(other) * len(q) + len(q.copy())
+
+
+class Copied:
+    def __init__(self, a, items):
+        self.a, self.items = a, items
+
+    def __copy__(self):
+        return Copied(self.a * 2.0, list(self.items))
+
+
+def as_a_class_says(x):
+    p = Copied(x, [x, 1.0])
+    other = copy.copy(p)
+    other.items[0] = 3.0
+    return other.a * p.items[0] + sum(other.items)
+
+
+PROGRAMS = [
+    *(ends, made_when_missing, without_a_factory, counted, counts_with_derivatives, copies, as_plain_dicts, windows),
+    *(waiting, copied_deques, as_a_class_says),
+]
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_alone(f):
+    check(f, 0.7, specialised=True if ONE_WAY else None)
+
+
+@pytest.mark.parametrize("f", PROGRAMS)
+def test_beside_options(f):
+    def with_options(x):
+        Options(a=x)
+        return f(x)
+
+    check(with_options, 0.7)
+
+
+def compared(x):
+    return x * (OrderedDict(a=x, b=1.0) == OrderedDict(b=1.0, a=x)) + x * x
+
+
+def test_the_order_of_what_is_compared():
+    check(compared, 0.7, specialised=None)
