@@ -157,14 +157,14 @@ def imports_within(x, y):
     return sum(sin(x * k) * plain.cos(y) for k in range(4)) * tau
 
 
-FLOATS = np.float64 | np.float32
+FLOATS, LISTS = np.float64 | np.float32, list[float]
 ANY_FLOAT = typing.Union[float, np.float64]  # noqa: UP007
 
 
 def of_kinds_of_types(x, y):
     total = 0.0
     for k in range(3):
-        if np.float64 in FLOATS.__args__ and np.int64 not in list[float].__args__:
+        if np.float64 in FLOATS.__args__ and np.int64 not in LISTS.__args__:
             total += x * y * k * (2.0 if np.float64 in ANY_FLOAT.__args__ else 0.5)
     return total
 
