@@ -10,7 +10,7 @@ from types import GetSetDescriptorType, MethodDescriptorType
 import numpy as np
 
 from autodiff_hook.cotangents import NotImplementedCotangent
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import linear
 from autodiff_hook.registry import Deferred, nondifferentiable, registry
 from autodiff_hook.signatures import Any, Kind
 
@@ -90,7 +90,7 @@ def reshaped(c, x):
     return unbroadcast(np.reshape(c, np.shape(x)), x)
 
 
-cotangents(unbroadcast, "c, x", ((),), c=lambda ȳ, c: widened(ȳ, c))
+linear(unbroadcast, "c, x", lambda ȳ, c: widened(ȳ, c), kinds=((),))
 
 
 def float_dtype(x):
@@ -116,7 +116,7 @@ def expand(c, x):
     return y
 
 
-cotangents(expand, "c, x", ((),), c=lambda ȳ, c: unbroadcast(ȳ, c))
+linear(expand, "c, x", lambda ȳ, c: unbroadcast(ȳ, c), kinds=((),))
 
 
 def widened(c, x):
@@ -125,7 +125,7 @@ def widened(c, x):
     return np.real(y) if np.iscomplexobj(y) and not np.iscomplexobj(x) else y
 
 
-cotangents(widened, "c, x", ((),), c=lambda ȳ, c: unbroadcast(ȳ, c))
+linear(widened, "c, x", lambda ȳ, c: unbroadcast(ȳ, c), kinds=((),))
 
 
 def stretched(ẏ, y):
@@ -135,7 +135,7 @@ def stretched(ẏ, y):
     return np.broadcast_to(ẏ, np.shape(y))
 
 
-cotangents(stretched, "ẏ, y", ((),), ẏ=lambda ȳ, ẏ: unbroadcast(ȳ, ẏ))
+linear(stretched, "ẏ, y", lambda ȳ, ẏ: unbroadcast(ȳ, ẏ), kinds=((),))
 
 
 def expand_reduced(c, x, axis, keepdims):
@@ -143,11 +143,11 @@ def expand_reduced(c, x, axis, keepdims):
     return expand(restore_axes(c, x, axis, keepdims), x)
 
 
-cotangents(
+linear(
     expand_reduced,
     "c, x, axis, keepdims",
-    ((),),
-    c=lambda ȳ, c, axis: unbroadcast(ȳ, c) if np.ndim(c) == 0 else reshaped(np.sum(ȳ, axis), c),
+    lambda ȳ, c, axis: unbroadcast(ȳ, c) if np.ndim(c) == 0 else reshaped(np.sum(ȳ, axis), c),
+    kinds=((),),
 )
 
 
@@ -158,7 +158,7 @@ def restore_axes(c, x, axis, keepdims):
     return c.reshape(reduced_shape(x, axis))
 
 
-cotangents(restore_axes, "c, x, axis, keepdims", ((),), c=lambda ȳ, c: reshaped(ȳ, c))
+linear(restore_axes, "c, x, axis, keepdims", lambda ȳ, c: reshaped(ȳ, c), kinds=((),))
 
 
 def reduced_shape(x, axis):
@@ -176,7 +176,7 @@ def conj(x):
     return x.conjugate() if x.__class__ is np.ndarray or not isinstance(x, np.ndarray) else np.conjugate(x)
 
 
-cotangents(conj, "x", ((),), x=lambda ȳ: conj(ȳ))
+linear(conj, "x", lambda ȳ: conj(ȳ), kinds=((),))
 
 
 PLAIN = frozenset({float, int, np.float64})
@@ -193,7 +193,7 @@ def nest(c, x):
     return parts if isinstance(x, list) else tuple(parts)
 
 
-cotangents(nest, "c, x", ((),), c=lambda ȳ, x: collect(ȳ, x))
+linear(nest, "c, x", lambda ȳ, x: collect(ȳ, x), kinds=((),))
 
 
 def collect(c, x):
@@ -215,7 +215,7 @@ def _without_none(c, x):
     return c
 
 
-cotangents(collect, "c, x", ((),), c=lambda ȳ, x: nest(ȳ, x))
+linear(collect, "c, x", lambda ȳ, x: nest(ȳ, x), kinds=((),))
 
 
 def array_rrule(target, arity=1):

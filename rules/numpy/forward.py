@@ -12,8 +12,10 @@ from autodiff_rules.numpy.calculus import diff_tangent, interp_slope, interp_tan
 from autodiff_rules.numpy.decompositions import cholesky_tangent, eigvalsh_tangent, inverse_of_lower, singular_tangent
 from autodiff_rules.numpy.extremes import extreme_tangent, sort_tangent
 from autodiff_rules.numpy.linalg import adjugate, adjugate_slope, det_tangent, slogdet_tangent, solve_tangent
+from autodiff_rules.numpy.indexing import scatter_add, scatter_along
 from autodiff_rules.numpy.norms import norm_tangent
 from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
+from autodiff_rules.numpy.rearranging import diagonal_matrix
 from autodiff_rules.numpy.reductions import std_tangent, var_tangent
 from autodiff_rules.numpy.selection import clip_tangent
 
@@ -82,6 +84,8 @@ frule(
 )
 
 frule(np.einsum, None, LINEAR)
+frule((scatter_add, scatter_along), None, None, None, LINEAR)
+frule(diagonal_matrix, None, None, None, None, None, LINEAR)
 frule(sum, lambda ẋ, z, x, start: sum(ẋ), lambda ẏ, z, x, start: ẏ)
 frule(np.linalg.norm, lambda ẋ, y, x, ord, axis, keepdims: norm_tangent(ẋ, y, x, ord, axis, keepdims))
 frule(np.linalg.inv, lambda ȧ, y, a: -np.matmul(np.matmul(y, ȧ), y))

@@ -10,6 +10,7 @@ from trees import assert_slopes, direction, inner, slopes, typed
 
 import autodiff_hook as ad
 from autodiff_hook.extend import nondifferentiable
+from autodiff_hook.runtime import tangents as tangents_of
 
 XS, YS = np.linspace(0.0, 2.0, 6), np.cos(np.linspace(0.0, 2.0, 6))
 MATRIX = np.array([[2.0, 0.3, 0.1], [0.3, 1.5, -0.4], [0.1, -0.4, 1.8]])
@@ -187,3 +188,29 @@ def test_what_is_stopped_is_typed():
         assert value == pytest.approx(P[0] ** 3 + P[1] * total)
         assert found == pytest.approx(np.dot(slopes_, tangents[0]))
         assert typed("hvp", stopped, (P,), tangents)[0] == pytest.approx([0.0, 0.0, 0.0])
+
+
+def margins(w):
+    z = MATRIX @ w[:3]
+    return np.mean(np.log1p(np.exp(z)) - 0.5 * z) + 0.01 * np.sum(w * w)
+
+
+def centred(w):
+    rows = np.outer(w, np.sin(w))
+    return np.sum(np.mean(rows**2, axis=1) * np.sum(rows, axis=0, keepdims=True)) + np.sum(np.var(rows, axis=0))
+
+
+def rearranged(w):
+    return np.sum(np.sort(w) ** 3 * w[[0, 2, 2, 1, 5, 4]]) + np.trace(np.outer(w, w)) + np.max(w) * w[1] + np.sum(w[1:])
+
+
+@pytest.mark.parametrize("f", [margins, centred, rearranged], ids=lambda f: f.__name__)
+def test_tangents_of_gradients_are_made_of_forward_forms(f, monkeypatch):
+    transposed, transpose = [], tangents_of.transpose
+    monkeypatch.setattr(tangents_of, "transpose", lambda *call: transposed.append(call) or transpose(*call))
+    tangents = (np.cos(V),)
+    for _ in range(2):
+        slope, found = typed("jvp", ad.grad(f), (V,), tangents)
+        assert slope == pytest.approx(ad.grad(f)(V))
+        assert found == pytest.approx(ad.hvp(f, (V,), tangents)[0])
+    assert not transposed

@@ -129,6 +129,14 @@ def pullback_for(
     return again(found.body, dict(zip(found.given, given))), found.sure
 
 
+def passes_on(instance: Instance, strong: bool) -> list[bool]:
+    """Which arguments of a use of a rule may have cotangents: to the others its pullback gives None on all ways."""
+    given = (Variable(), *instance.captured)
+    body, sure = pullback_for(instance, strong, given, (True,) * len(instance.params))
+    results = [_results(b)[1] for b in body.blocks if b.terminator.kind == "return"]
+    return [any(not isinstance(r[i], Constant) or r[i].value is not None for r in results) for i in range(len(sure))]  # type: ignore[union-attr]
+
+
 def _made(
     template: Template, instance: Instance, strong: bool, given: tuple[Operand, ...], wanted: tuple[bool, ...]
 ) -> _Bound:

@@ -27,6 +27,7 @@ from autodiff_hook.transform.specialise.lattice import content_of, differentiabl
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.program import READ, Program, RulePlan
+from autodiff_hook.transform.specialise.pullbacks import passes_on
 from autodiff_hook.transform.specialise.splice import Use, called, splice, use_of
 from autodiff_hook.transform.specialise.templates import body_of
 
@@ -114,7 +115,8 @@ class Rules(PrimalHalf):
     def _rule(self, s: Statement, plan: RulePlan, block: Block, out: Block) -> None:
         """A call with a rule: as it is, unless its pullback is asked for."""
         use = self.uses[s] = use_of(plan, s, self.runtime)
-        moved = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs]
+        passes = passes_on(use.instance, use.strong) if use.instance is not None else [True] * len(use.arguments)
+        moved = [(i, x) for i, x in enumerate(use.arguments) if x in self.needs and passes[i]]
         self.moved[s] = [(i, x) for i, x in moved if not self._is_place(plan, i, x)]
         numbers, diagonal = self._is_of_numbers(s, use), self._is_diagonal(s, plan, use)
         by_parts = (numbers or diagonal) and self._is_complex(s, use)
