@@ -14,9 +14,9 @@ from autodiff_hook.transform.specialise.infer import Inference
 def operator_of(work: Any) -> Any:
     """What makes a function of another one, as Python code."""
 
-    def operator(f: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+    def operator(f: Callable[..., Any], argnums: Any = 0, has_aux: bool = False) -> Callable[..., Any]:
         def derivative_of_f(*args: Any, **kwargs: Any) -> Any:
-            return work(f, argnums, False, args, kwargs)
+            return work(f, argnums, has_aux, args, kwargs)
 
         return derivative_of_f
 
@@ -37,7 +37,7 @@ def derivative(inference: Inference, work: Any, argnums: Any, f: Operand) -> Clo
     """A derivative of a function of a program."""
     operator = operator_of(work)
     code = _code_within(operator.__code__, work.__name__)
-    captured = {"work": Constant(work), "argnums": Constant(argnums), "f": f}
+    captured = {"work": Constant(work), "argnums": Constant(argnums), "has_aux": Constant(False), "f": f}
     cells = [cell_of(inference, captured[name]) for name in code.co_freevars]
     return Closure(code, operator.__globals__, tuple(cells))
 

@@ -13,6 +13,8 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
+    Instance,
+    Known,
     List,
     Number,
     Outside,
@@ -20,8 +22,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import reached, sites_in
+from autodiff_hook.transform.specialise.named_tuples import holds_named
 
 
 class Forms:
@@ -107,6 +111,24 @@ class Forms:
 
     def _emit(self, op: str, *operands: Operand, data: Any = None) -> Variable:
         return self.builder.emit(self.out, op, *operands, data=data)
+
+
+def require_pair(value: Abstract) -> tuple[int, ...]:
+    """Which part of a value has derivatives, where the other one is auxiliary."""
+    if not isinstance(value, Tuple) or value.cls is not tuple or len(value.items) != 2 or not is_returned(value):
+        raise Refused("a value of another form than a pair, with has_aux")
+    return (0,)
+
+
+def is_returned(value: Abstract) -> bool:
+    """Whether a program has the value as the plain function returns it."""
+    if isinstance(value, Tuple):
+        return not holds_named(value) and all(map(is_returned, value.items))
+    if isinstance(value, (List, Dict)):
+        return value.site.cls is None and all(map(is_returned, value.site.kinds()))
+    # What exists only while the program is made has become None.
+    known = isinstance(value, Known) and value.value is not None
+    return known or isinstance(value, (Number, Array, Instance))
 
 
 def holds_references(value: Abstract) -> bool:

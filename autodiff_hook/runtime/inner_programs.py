@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.deriving import cell_of
 from autodiff_hook.runtime.directions import Misshapen
 from autodiff_hook.runtime.finishing import only_numbers, simplified, take_parameters
-from autodiff_hook.runtime.forms import Forms, holds_objects
+from autodiff_hook.runtime.forms import Forms, holds_objects, require_pair
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, Undefined
 from autodiff_hook.runtime.tangents import TANGENTS
 from autodiff_hook.runtime.undefined import go_on_if, leaves, may_be_undefined
@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    Partial,
     Reference,
     Site,
     Tuple,
@@ -53,6 +54,14 @@ from autodiff_hook.transform.specialise.world import bind_to
 _REAL: Final = {float, int, np.float64}
 
 
+class Result(NamedTuple):
+    """What gradients are returned as: the one that was chosen, or a tuple; with the value, with what else there is."""
+
+    single: bool = False
+    valued: bool = False
+    has_aux: bool = False
+
+
 class Within:
     """A function that is differentiated within a program, with values of that program as its parameters."""
 
@@ -66,19 +75,23 @@ class Within:
         """The functions whose captured variables are looked up."""
 
     def gradients(
-        self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], single: bool, valued: bool
+        self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], result: Result
     ) -> tuple[CodeType, list[Operand]]:
         """Code that gives the gradients by the arguments ``chosen``, and the operands that it is called with."""
         places = {i % len(primals) for i in chosen}
         params = {i: self._parameter(primals[i]) for i in places}
         shape = self._prepared(function, primals, params)
         sources, inner = [params[i % len(primals)] for i in chosen], self.inner
-        types = number_types(inner.type_of(shape.exit.params[0]))
+        value = inner.type_of(shape.exit.params[0])
+        aim = require_pair(value) if result.has_aux else ()
+        for place in aim:
+            value = value.items[place]  # type: ignore[attr-defined]
+        types = number_types(value)
         if types is None or not types <= _REAL:
             raise Refused("a derivative of what is no real scalar")
         _require_more(inner)
         needs = needed(inner.program, shape, sources)
-        joint = joint_pass(inner.program, shape, [*self.params], needs, RUNTIME | {"strong": False}, None, [])
+        joint = joint_pass(inner.program, shape, [*self.params], needs, RUNTIME | {"strong": False}, None, [], aim)
         primal = joint.builder.blocks[: len(shape.ir.blocks)]
         own = [s for block in primal for s in block.statements]
         cotangents = {p: joint.cotangents[p] for p in sources}
@@ -86,10 +99,13 @@ class Within:
         if may_be_undefined(inner, primal, only_numbers(inner)):
             last = _require_numbers(joint.builder, last, [(inner.types[p], x) for p, x in cotangents.items()])
         grads = Forms(joint.builder, last, inner, joint.table).gradients(sources, cotangents, {})
-        result = grads[0] if single else joint.builder.emit(last, "build_tuple", *grads)
-        if valued:
-            result = joint.builder.emit(last, "build_tuple", joint.value, result)
-        last.terminator = Terminator("return", [result])
+        found: Operand = grads[0] if result.single else joint.builder.emit(last, "build_tuple", *grads)
+        if result.valued:
+            found = joint.builder.emit(last, "build_tuple", joint.value, found)
+        elif result.has_aux:
+            aux = joint.builder.emit(last, "project", joint.value, data=1)
+            found = joint.builder.emit(last, "build_tuple", found, aux)
+        last.terminator = Terminator("return", [found])
         return self._finished(joint.builder.finish(), shape, own)
 
     def tangent(
@@ -197,7 +213,7 @@ class Within:
             return Constant(kind.value)
         if self.outer.world.is_outside(operand):
             return operand
-        if not isinstance(kind, (Closure, Bound, Fresh)):
+        if not isinstance(kind, (Closure, Bound, Partial, Fresh)):
             return self._parameter(operand)
         made = Variable()
         self.inner.types[made] = self._object(made, kind) if isinstance(kind, Fresh) else self._function(kind)
@@ -214,10 +230,13 @@ class Within:
         if store is not None:
             self.outer.orders.append((store, self.statement))
 
-    def _function(self, kind: Closure | Bound) -> Abstract:
+    def _function(self, kind: Closure | Bound | Partial) -> Abstract:
         """A function of the program around, as one of the program within."""
         if isinstance(kind, Bound):
             return Bound(kind.function, self._constant(kind.receiver))
+        if isinstance(kind, Partial):
+            named = {name: self._constant(x) for name, x in kind.kwargs.items()}
+            return Partial(self._constant(kind.function), tuple(map(self._constant, kind.args)), named)
         if kind.keyword_defaults:
             raise Refused("a derivative of a function with defaults by keyword")
         if any(kind is other for other in self._making):
@@ -233,7 +252,11 @@ class Within:
 
     def _follow(self, function: Operand, args: list[Operand]) -> None:
         """Interpret the function."""
-        inner, kind = self.inner, self.outer.type_of(function)
+        inner, kind, options = self.inner, self.outer.type_of(function), dict[str, Operand]()
+        while isinstance(kind, Partial):
+            args = [*map(self._constant, kind.args), *args]
+            options = {name: self._constant(x) for name, x in kind.kwargs.items()} | options
+            kind = self.outer.type_of(kind.function)
         if isinstance(kind, Bound):
             args = [self._constant(kind.receiver), *args]
             kind = Known(kind.function)
@@ -242,16 +265,16 @@ class Within:
             made = self._function(kind)
             assert isinstance(made, Closure)
             types = {p: inner.types[p] for p in self.params}
-            call = bind(kind.code, args, {}, made.defaults, None, made_before)
+            call = bind(kind.code, args, options, made.defaults, None, made_before)
             inner.interpret(kind.code, kind.globals, types, call, list(made.cells))
             return
         f = kind.value if isinstance(kind, Known) else None
-        if registry.has_rules(f):
+        if registry.has_rules(f) and not options:
             f, args = _called, [Constant(f), *args]
         elif type(f) is not FunctionType or not inner.world.in_scope(f):
             raise Refused(f"a derivative of {named(kind)}")
         inner.world.function(f)
-        call = bind_to(inner.world, f, args, {})
+        call = bind_to(inner.world, f, args, options)
         inner.run(f.__code__, f.__globals__, f.__closure__, types, call)
 
 

@@ -21,7 +21,7 @@ from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.callees import Callees
 from autodiff_hook.runtime.deriving import cell_of, derivative
 from autodiff_hook.runtime.finishing import only_numbers, simplified, small_of
-from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references
+from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references, require_pair
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.undefined import (
@@ -38,13 +38,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Closure,
-    Dict,
-    Instance,
-    Known,
-    List,
-    Number,
     Outside,
-    Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind, made_before
@@ -54,7 +48,6 @@ from autodiff_hook.transform.specialise.infer import Callees as Called
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.lattice import reached, sites_in
-from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.objects import assigns_plainly
 from autodiff_hook.transform.specialise.prepare import prepare
 from autodiff_hook.transform.specialise.raising import UNHANDLED
@@ -310,7 +303,7 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     aim: tuple[int, ...] = ()
     with known.located():
         if form in WITH_AUX:
-            aim = require_pair(known)
+            aim = require_pair(inference.type_of(shape.exit.params[0]))
         needs = needed(inference.program, shape, sources)
         known.clock("activity")
         builder, last, found, value, table, assigned = joint_pass(
@@ -353,25 +346,6 @@ def finish(builder: Builder, last: Block, assigned: Iterable[Statement]) -> None
     """Do outside what the program has come to."""
     for s in assigned:
         builder.emit(last, s.op, *s.operands, data=s.data, result=False, position=s.position)
-
-
-def require_pair(known: Understood) -> tuple[int, ...]:
-    """Which part of the value has derivatives, where the other one is auxiliary."""
-    value = known.inference.type_of(known.shape.exit.params[0])
-    if not isinstance(value, Tuple) or value.cls is not tuple or len(value.items) != 2 or not is_returned(value):
-        raise Refused("a value of another form than a pair, with has_aux")
-    return (0,)
-
-
-def is_returned(value: Abstract) -> bool:
-    """Whether a program has the value as the plain function returns it."""
-    if isinstance(value, Tuple):
-        return not holds_named(value) and all(map(is_returned, value.items))
-    if isinstance(value, (List, Dict)):
-        return value.site.cls is None and all(map(is_returned, value.site.kinds()))
-    # What exists only while the program is made has become None.
-    known = isinstance(value, Known) and value.value is not None
-    return known or isinstance(value, (Number, Array, Instance))
 
 
 def _chooses(s: Statement) -> bool:

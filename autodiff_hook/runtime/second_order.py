@@ -21,9 +21,10 @@ from autodiff_hook.records import record
 from autodiff_hook.runtime.altering import tried
 from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
+from autodiff_hook.runtime.forms import require_pair
 from autodiff_hook.runtime.given_objects import object_gradients
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.programs import Form, Made, Understood, following, joint_ir, require_pair
+from autodiff_hook.runtime.programs import Form, Made, Understood, following, joint_ir
 from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import Undefined, no_nan
@@ -108,7 +109,7 @@ def _gives_up(gradients: FunctionType, call: Call) -> bool:
 
 def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, tuple[IR, IR | None], _Sources]:
     value = known.inference.type_of(known.shape.exit.params[0])
-    aim = require_pair(known) if has_aux else ()
+    aim = require_pair(value) if has_aux else ()
     for place in aim:
         value = value.items[place]  # type: ignore[attr-defined]
     types = number_types(value)

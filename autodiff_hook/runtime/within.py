@@ -7,9 +7,9 @@ within it have been put in their places by then, so there may be any number of l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -19,12 +19,12 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import operator_of
-from autodiff_hook.runtime.inner_programs import Within
+from autodiff_hook.runtime.inner_programs import Result, Within
 from autodiff_hook.runtime.tangents import transposed
 from autodiff_hook.semantics.meanings import calling, calling_back, differentiated, result_of
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Partial, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
-from autodiff_hook.transform.specialise.calling import BODIES, STEPS
+from autodiff_hook.transform.specialise.calling import BODIES, NAMED, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
@@ -35,24 +35,56 @@ from autodiff_hook.transform.specialise.stopping import stop
 from autodiff_hook.transform.specialise.wording import named
 
 Step = Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]
-Work = Callable[[Inference, Statement, Operand, Any, list[Operand]], None]
-"""What an operator does when it is called: of a function, ``argnums`` and the arguments."""
+Options = Mapping[str, Operand]
+_NO_OPTIONS: Final[Options] = MappingProxyType({})
+Work = Callable[[Inference, Statement, Operand, Any, bool, list[Operand]], None]
+"""What an operator does when it is called: of a function, ``argnums``, whether there is more, and the arguments."""
 
 
-def _gradients(valued: bool, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _gradients(
+    valued: bool, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS
+) -> None:
     """``gradient`` and ``withgradient``."""
     if not args:
         raise Refused("a derivative of no function")
-    _place(valued, inf, s, args[0], tuple(range(len(args) - 1)), args[1:])
+    function, has_aux = _with_options(inf, args[0], options), _is_set(inf, options, "has_aux")
+    _place(valued, inf, s, function, tuple(range(len(args) - 1)), has_aux, args[1:])
 
 
-def _place(valued: bool, inf: Inference, s: Statement, function: Operand, argnums: Any, primals: list[Operand]) -> None:
+def _is_set(inf: Inference, options: Options, name: str) -> bool:
+    """Whether an option is chosen."""
+    kind = inf.type_of(options.get(name, Constant(False)))
+    if not isinstance(kind, Known) or type(kind.value) is not bool:
+        raise Refused("an operator whose options are not known")
+    return kind.value
+
+
+def _with_options(inf: Inference, function: Operand, options: Options) -> Operand:
+    """A function with its arguments by name; ``has_aux`` is none of these."""
+    own = {name: x for name, x in options.items() if name != "has_aux"}
+    if not own:
+        return function
+    made = Variable()
+    inf.types[made] = Partial(function, (), own)
+    return made
+
+
+def _place(
+    valued: bool,
+    inf: Inference,
+    s: Statement,
+    function: Operand,
+    argnums: Any,
+    has_aux: bool,
+    primals: list[Operand],
+) -> None:
     """Put the gradients of a function, with its value or without it, in the place of a call."""
     chosen = (argnums,) if isinstance(argnums, int) else argnums
     if type(chosen) is not tuple or not all(type(i) is int and -len(primals) <= i < len(primals) for i in chosen):
         raise Refused("argnums that do not fit")
     inner = _within(inf, s, function)
-    _put(inf, s, inner, inner.gradients(function, primals, chosen, isinstance(argnums, int), valued))
+    result = Result(isinstance(argnums, int), valued, has_aux)
+    _put(inf, s, inner, inner.gradients(function, primals, chosen, result))
 
 
 def _within(inf: Inference, s: Statement, function: Operand) -> Within:
@@ -128,10 +160,11 @@ def _differentiated(inf: Inference, s: Statement, called: Any, args: list[Operan
     return known_as(inf, s, not inf.values_only)
 
 
-def _in_direction(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _in_direction(
+    inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS
+) -> None:
     """``jvp``."""
-    if len(args) != 3:
-        raise Refused("a derivative in a direction that does not fit")
+    args = _directed(inf, args, options)
     primals, tangents = (spread(inf, x) for x in args[1:])
     if len(primals) != len(tangents):
         raise Refused("a derivative in a direction that does not fit")
@@ -148,7 +181,18 @@ def _at_place(inf: Inference, s: Statement, called: Any, args: list[Operand]) ->
     if direction:
         _tangent(inf, s, function, primals, {number.value: direction[0]})
     else:
-        _place(False, inf, s, function, number.value, primals)
+        _place(False, inf, s, function, number.value, False, primals)
+
+
+def _directed(inf: Inference, args: list[Operand], options: Options) -> list[Operand]:
+    """A function, primals and tangents, which may be given by name."""
+    named = [options[name] for name in _DIRECTED[len(args) :] if name in options]
+    if len(args) + len(named) != len(_DIRECTED) or _is_set(inf, options, "has_aux"):
+        raise Refused("a derivative in a direction that does not fit")
+    return [*args, *named]
+
+
+_DIRECTED: Final = ("f", "primals", "tangents")
 
 
 def _tangent(
@@ -179,23 +223,31 @@ def _like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Op
 def _applied(work: Work, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """What an operator does when it is called."""
     function, argnums, has_aux, whole, options = args
-    numbers, aux, named = map(inf.type_of, (argnums, has_aux, inf.frozen(options)))
-    if not isinstance(numbers, Known) or not isinstance(aux, Known) or aux.value or _some(named):
+    numbers, options = inf.type_of(argnums), inf.frozen(options)
+    named = inf.type_of(options)
+    if not isinstance(numbers, Known) or not isinstance(named, Tuple):
         raise Refused("an operator whose options are not known")
-    work(inf, s, function, numbers.value, spread(inf, whole))
+    function = _with_options(inf, function, dict(zip(named.keys, spread(inf, options, named.keys))))
+    work(inf, s, function, numbers.value, _is_set(inf, {"has_aux": has_aux}, "has_aux"), spread(inf, whole))
 
 
-def _operated(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _operated(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS) -> None:
     """What an operator from outside has made, called; or the class of that, where an operator makes one."""
-    work = _WORKS.get(called._work) if isinstance(called, operators.Operator) and not called._has_aux else None
+    work = _WORKS.get(called._work) if isinstance(called, operators.Operator) else None
     if work is None:
         raise Refused(f"a call of {called!r}")
-    work(inf, s, Constant(called._f), called._argnums, args)
+    work(inf, s, _with_options(inf, Constant(called._f), options), called._argnums, called._has_aux, args)
 
 
-def _some(named: Abstract) -> bool:
-    """Whether there are arguments by name."""
-    return not isinstance(named, Tuple) or bool(named.items)
+def _alone(work: Callable[..., None]) -> Work:
+    """What an operator does that hands on nothing besides."""
+
+    def placed(inf: Inference, s: Statement, function: Operand, argnums: Any, has_aux: bool, args: Any) -> None:
+        if has_aux:
+            raise Refused("a Hessian or a Jacobian with has_aux")
+        work(inf, s, function, argnums, args)
+
+    return placed
 
 
 def _hessian(inf: Inference, s: Statement, function: Operand, argnums: Any, args: list[Operand]) -> None:
@@ -209,7 +261,7 @@ def _jacobian(
     """``jacobian``, which goes by rows or by columns, whatever are fewer."""
     x, y = _chosen(inf, argnums, args), _within(inf, s, function).value(function, args)
     if isinstance(y, Number):
-        _place(False, inf, s, function, argnums, args)
+        _place(False, inf, s, function, argnums, False, args)
         return
     if not isinstance(y, Array):
         raise Refused(f"a Jacobian of {named(y)}")
@@ -237,16 +289,18 @@ def _follow(inf: Inference, s: Statement, followed: Any, function: Operand, argn
 _WORKS: Final[dict[Any, Work]] = {
     operators._grad: partial(_place, False),
     operators._value_and_grad: partial(_place, True),
-    operators._hessian: _hessian,
-    operators._jacobian: partial(_jacobian, None),
-    operators._jacrev: partial(_jacobian, True),
-    operators._jacfwd: partial(_jacobian, False),
+    operators._hessian: _alone(_hessian),
+    operators._jacobian: _alone(partial(_jacobian, None)),
+    operators._jacrev: _alone(partial(_jacobian, True)),
+    operators._jacfwd: _alone(partial(_jacobian, False)),
 }
 
 
-def _operator(followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _operator(
+    followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS
+) -> None:
     """Make a function that gives derivatives."""
-    inline_call(inf, s, followed, args, {})
+    inline_call(inf, s, followed, args, dict(options))
 
 
 def _along(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract:
@@ -286,35 +340,18 @@ def _transposed(inf: Inference, s: Statement, called: Any, args: list[Operand]) 
     inline_call(inf, s, directions.transposing, args, {})
 
 
-def _product(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _product(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS) -> None:
     """``hvp``."""
-    if len(args) != 3:
-        raise Refused("a derivative in a direction that does not fit")
-    inline_call(inf, s, directions.product, args, {})
+    inline_call(inf, s, directions.product, _directed(inf, args, options), {})
 
 
-_BODIES: Final[dict[Any, Step]] = {
+_BY_NAME: Final[dict[Any, Callable[..., None]]] = {
     api.gradient: partial(_gradients, False),
     api.withgradient: partial(_gradients, True),
     api.jvp: _in_direction,
     api.hvp: _product,
-    api.stop_gradient: stop,
-    directions.gradient_at: _at_place,
-    directions.tangent_at: _at_place,
-    directions.dot: _followed,
-    directions.row: _followed,
-    directions.slopes_along: _followed,
     operators.Operator: _operated,
-    calling: _calling,
-    _call_native: _called_native,
-    differentiated: _differentiated,
-    result_of: _result_of,
-    calling_back: _calling_back,
-    transposed: _transposed,
-}
-_BODIES.update({work: partial(_applied, placed) for work, placed in _WORKS.items()})
-_BODIES.update(
-    {
+    **{
         operator: partial(_operator, operator_of(work))
         for operator, work in (
             (operators.grad, operators._grad),
@@ -324,8 +361,25 @@ _BODIES.update(
             (operators.jacrev, operators._jacrev),
             (operators.jacfwd, operators._jacfwd),
         )
-    }
-)
-BODIES.update(_BODIES)
-STEPS.update(_BODIES)
+    },
+}
+_STEPS: Final[dict[Any, Step]] = {
+    **_BY_NAME,
+    api.stop_gradient: stop,
+    directions.gradient_at: _at_place,
+    directions.tangent_at: _at_place,
+    directions.dot: _followed,
+    directions.row: _followed,
+    directions.slopes_along: _followed,
+    calling: _calling,
+    _call_native: _called_native,
+    differentiated: _differentiated,
+    result_of: _result_of,
+    calling_back: _calling_back,
+    transposed: _transposed,
+    **{work: partial(_applied, placed) for work, placed in _WORKS.items()},
+}
+NAMED.update(_BY_NAME)
+BODIES.update(_STEPS)
+STEPS.update(_STEPS)
 BODIES[directions.along] = _along

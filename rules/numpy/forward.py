@@ -11,8 +11,8 @@ from autodiff_rules.numpy.arithmetic import nonzero_square
 from autodiff_rules.numpy.calculus import diff_tangent, interp_slope, interp_tangent
 from autodiff_rules.numpy.decompositions import cholesky_tangent, eigvalsh_tangent, inverse_of_lower, singular_tangent
 from autodiff_rules.numpy.extremes import extreme_tangent, sort_tangent
-from autodiff_rules.numpy.linalg import adjugate, adjugate_slope, det_tangent, slogdet_tangent, solve_tangent
 from autodiff_rules.numpy.indexing import scatter_add, scatter_along
+from autodiff_rules.numpy.linalg import adjugate, adjugate_slope, det_tangent, slogdet_tangent, solve_tangent
 from autodiff_rules.numpy.norms import norm_tangent
 from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
 from autodiff_rules.numpy.rearranging import diagonal_matrix

@@ -6,8 +6,9 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable, rrule
+from autodiff_hook.runtime.specialised_runtime import fitted
 from autodiff_hook.signatures import Array
-from autodiff_rules.numpy._shared import float_dtype, unbroadcast
+from autodiff_rules.numpy._shared import float_dtype, unbroadcast, widened
 
 
 def scatter_add(shape, dtype, index, c):
@@ -65,6 +66,8 @@ def getitem_rule(a, b):
     return a[b], getitem_pullback
 
 
+# What adjoints call for an array that was stored into a part of another.
+linear(fitted, "cotangent, value", lambda ȳ, cotangent: widened(ȳ, cotangent), kinds=((),))
 linear(
     (np.take, np.ndarray.take),
     "a, indices, axis=None, out=None, mode='raise'",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import deque
 
@@ -154,6 +155,46 @@ def of_whole_numbers(w):
 @pytest.mark.parametrize("x", [1.3, 0.7])
 def test_derivatives_of_numbers(f, x):
     check(f, x)
+
+
+def scaled(x, k=1.0, *, shift=0.0):
+    return k * (x + shift) ** 3
+
+
+by_second = ad.grad(scaled, argnums=1)
+with_note = ad.value_and_grad(lambda x, k: (k * x**3, (x * k, "note")), has_aux=True)
+
+
+def by_names_of_arguments(w):
+    a = ad.grad(scaled, argnums=0)(w, k=w) * ad.grad(scaled)(w, w, shift=0.5 * w)
+    b = ad.gradient(scaled, w, shift=w)[0] + ad.withgradient(scaled, w, k=w)[0] + by_second(w, w, shift=w)
+    c = ad.jvp(f=scaled, primals=(w, w), tangents=(1.0, None))[1] + ad.hvp(scaled, (w,), tangents=(w,))[0]
+    return a + b * c + ad.grad(f=lambda x: x * w)(w)
+
+
+def of_partials(w):
+    cubic = functools.partial(scaled, k=w)
+    total = ad.grad(cubic)(w) * ad.grad(functools.partial(cubic, shift=w * w))(0.5)
+    return total + ad.grad(functools.partial(scaled, w))(w) + ad.hessian(cubic)(w)
+
+
+def with_what_else_there_is(w):
+    def f(x, k):
+        return k * x**3, (x * w, [k])
+
+    a, (b, (c,)) = ad.grad(f, has_aux=True)(w, 2.0 * w)
+    (d, (e, _)), (g, h) = ad.value_and_grad(f, (0, 1), has_aux=True)(0.5, w)
+    (i, _), (j, _) = ad.gradient(f, w, w, has_aux=True)
+    (k, (m, note)), n = with_note(w, 0.3)
+    return a * b + c * d + e * g + h + i * j + k * m * n + len(note)
+
+
+@typed_only
+@pytest.mark.parametrize("f", [by_names_of_arguments, of_partials, with_what_else_there_is])
+def test_options_of_operators(f):
+    for x in (0.7, 1.3):
+        check(f, x)
+        assert ad.gradient(f, x) == pytest.approx(slopes(f, x), rel=1e-6)
 
 
 @typed_only

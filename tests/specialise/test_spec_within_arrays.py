@@ -182,6 +182,16 @@ def kept_apart(x):
     return slope @ x
 
 
+def stores_of_arrays(x):
+    def f(y):
+        z = np.zeros((2, 3))
+        z[0], z[1, 1:], z[:, 0] = y * y, y[:2] * x[0], y[1]
+        z[1] += x * y
+        return np.sum(z**3)
+
+    return np.sum(ad.grad(f)(x) * x)
+
+
 def by_a_number_of_numpy(x):
     return ad.grad(lambda s: s * s * np.sum(x))(np.sum(x)) * ad.grad(lambda s: s * np.sum(x * s))(0.5)
 
@@ -200,6 +210,7 @@ VECTOR = np.array([0.7, 0.4, 1.1])
         (leapfrog, (VECTOR,)),
         (newton, (2.0,)),
         (stores, (VECTOR,)),
+        (stores_of_arrays, (VECTOR,)),
         (items, (VECTOR,)),
         (slices, (VECTOR,)),
         (reductions, (X,)),

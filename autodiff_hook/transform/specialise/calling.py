@@ -87,6 +87,8 @@ from autodiff_hook.transform.specialise.writing import named_output, written
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
 """Functions, and classes of callables, in whose calls' place the program gets a body that is made for it, or another
 statement, of which it is known what it gives."""
+NAMED: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand], dict[str, Operand]], Abstract | None]]] = {}
+"""The same for calls of them with arguments by name."""
 STEPS: Final[set[Any]] = {stopped}
 """Those that are so on one way, too."""
 BODIES[stopped] = stop
@@ -197,10 +199,11 @@ def call_known(
         return call_known(inf, s, *target, {})
     key = type(function) if type(function) in BODIES or not is_hashable(function) else function
     placed = BODIES.get(key)
-    if placed is not None and not kwargs:
+    by_name = NAMED.get(key) if placed is not None and kwargs else None
+    if placed is not None and (by_name is not None or not kwargs):
         if inf.one_way and key not in STEPS:
             raise Refused(f"a call of {named(function)} on one way")
-        return placed(inf, s, function, args)
+        return placed(inf, s, function, args) if by_name is None else by_name(inf, s, function, args, kwargs)
     if not inf.one_way and is_hashable(function) and function in _OF_VALUES and require_value(inf, s, args):
         return None
     if is_hashable(function):

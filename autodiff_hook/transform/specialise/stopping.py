@@ -9,7 +9,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.records import record
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Number, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.plans import alias, pure
@@ -38,7 +38,9 @@ def stop(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abst
     if len(args) != 1:
         raise Refused("stop_gradient of several values")
     kind = inf.type_of(args[0])
-    if not _has_slopes(kind):
+    # What is declared gives its own list, where ``stop_gradient`` gives a copy.
+    own = kind.site.kinds() if called is stopped and isinstance(kind, Reference) else [kind]
+    if not any(map(_has_slopes, own)):
         return alias(inf, s, args[0])
     if isinstance(kind, (Number, Array)):
         s.op, s.operands, s.data = "call", [Constant(stopped), *args], ()
