@@ -55,6 +55,24 @@ def transposing(pullback: Any, value: Any, tangents: tuple[Any, ...]) -> Any:
     return gradient(lambda cotangent: along(pullback(cotangent), tangents), value)[0]
 
 
+def pulled(f: Any, args: tuple[Any, ...], kept: Any, point: tuple[Any, ...]) -> Any:
+    """``pullback``: ``kept`` and ``point`` are the function and its arguments as they are then."""
+
+    def back(cotangent: Any) -> Any:
+        return gradient(lambda *values: along(kept(*values), cotangent), *point)
+
+    return f(*args), back
+
+
+def linearized(f: Any, args: tuple[Any, ...], kept: Any, point: tuple[Any, ...]) -> Any:
+    """``linearize``, of the same."""
+
+    def push(*tangents: Any) -> Any:
+        return jvp(kept, point, tangents)[1]
+
+    return f(*args), push
+
+
 def row(f: Any, place: int, args: tuple[Any, ...], direction: Any) -> Any:
     """The Hessian by one argument times a direction."""
     return gradient_at(lambda *values: dot(gradient_at(f, place, values), direction), place, args)

@@ -136,7 +136,7 @@ class Within:
         self.inner.values_only = True
         shape = self._prepared(function, likes, params)
         statements = [s for block in shape.ir.blocks for s in block.statements]
-        if any(is_own([self.inner.type_of(x)]) for s in statements for x in s.operands):
+        if self._draws(shape):
             raise Refused("native code that calls back what draws random numbers")
         changed = any(sites_changed(s, self.inner.program) for s in statements)
         if changed and any(isinstance(self.inner.types[p], Reference) for p in self.params):
@@ -152,6 +152,19 @@ class Within:
     def value(self, function: Operand, primals: list[Operand]) -> Abstract:
         """What is known of the value of the function."""
         return self.inner.type_of(self._prepared(function, primals, {}).exit.params[0])
+
+    def require_repeatable(self, function: Operand, primals: list[Operand]) -> None:
+        """Refuse a function that may give another value, or another derivative, when it runs once more."""
+        shape = self._prepared(function, primals, {})
+        if self._draws(shape):
+            raise Refused("what draws random numbers is run again by what was made of it")
+        if any(isinstance(self.inner.types[p], Reference) for p in self.params):
+            raise Refused("what reads lists or dicts is run again by what was made of it")
+
+    def _draws(self, shape: Shape) -> bool:
+        """Whether random numbers are drawn from what the program has made."""
+        statements = [s for block in shape.ir.blocks for s in block.statements]
+        return any(is_own([self.inner.type_of(x)]) for s in statements for x in s.operands)
 
     def _prepared(self, function: Operand, primals: list[Operand], params: Mapping[int, Variable]) -> Shape:
         """The function followed for its arguments, those that are differentiated as ``params``."""
@@ -276,6 +289,12 @@ class Within:
         inner.world.function(f)
         call = bind_to(inner.world, f, args, options)
         inner.run(f.__code__, f.__globals__, f.__closure__, types, call)
+
+
+def following_within(outer: Inference, s: Statement, function: Operand) -> Within:
+    """What follows a function of a program, in the place of a call."""
+    outer.assume(function)
+    return Within(outer, s)
 
 
 def _require_one_buffer_each(ir: IR, inner: Inference) -> None:

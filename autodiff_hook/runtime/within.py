@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import CodeType, FunctionType, MappingProxyType
+from types import CodeType, MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -18,19 +18,25 @@ from autodiff_hook import api, operators
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime import directions
-from autodiff_hook.runtime.deriving import operator_of
-from autodiff_hook.runtime.inner_programs import Result, Within
+from autodiff_hook.runtime.deriving import cell_of, operator_of
+from autodiff_hook.runtime.inner_programs import Result, Within, following_within
 from autodiff_hook.runtime.tangents import transposed
-from autodiff_hook.semantics.meanings import calling, calling_back, differentiated, result_of
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Partial, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Closure,
+    Known,
+    Number,
+    Partial,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused
 from autodiff_hook.transform.specialise.calling import BODIES, NAMED, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
-from autodiff_hook.transform.specialise.plans import known_as, pure, spread
-from autodiff_hook.transform.specialise.program import Given
-from autodiff_hook.transform.specialise.results import abstract_of, tried
+from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.stopping import stop
 from autodiff_hook.transform.specialise.wording import named
 
@@ -82,82 +88,15 @@ def _place(
     chosen = (argnums,) if isinstance(argnums, int) else argnums
     if type(chosen) is not tuple or not all(type(i) is int and -len(primals) <= i < len(primals) for i in chosen):
         raise Refused("argnums that do not fit")
-    inner = _within(inf, s, function)
+    inner = following_within(inf, s, function)
     result = Result(isinstance(argnums, int), valued, has_aux)
     _put(inf, s, inner, inner.gradients(function, primals, chosen, result))
-
-
-def _within(inf: Inference, s: Statement, function: Operand) -> Within:
-    inf.assume(function)
-    return Within(inf, s)
 
 
 def _put(inf: Inference, s: Statement, inner: Within, made: tuple[CodeType, list[Operand]]) -> None:
     """Put a program in the place of a call."""
     inf.assumptions.fixed += inner.fixed
     inf.inline(s, made[0], inf.globals_here, Parameters([*made[1]]), [])
-
-
-# In a direction
-
-
-def _calling_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    """Native code that is given a function of the program, which becomes one of its own."""
-    target, result, function, like, *others = args
-    inner = _within(inf, s, function)
-    code, captured = inner.alone(function, [like])
-    inf.assumptions.fixed += inner.fixed
-    made = FunctionType(code, inf.globals_here)
-    operands = target, Constant(made), Constant(len(captured)), *captured, *others
-    return _calling(inf, s, called, [Constant(_call_back), result, *operands])
-
-
-def _call_back(target: Any, function: FunctionType, count: int, *values: Any) -> Any:
-    """Call native code with a function, of which ``count`` values are given already."""
-    return target(partial(function, *values[:count]), *values[count:])
-
-
-def _calling(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    """Native code that gives a constant."""
-    inf.once = True
-    s.op, s.operands, s.data = "call", [Constant(_call_native), *args], ()
-    return _called_native(inf, s, _call_native, args)
-
-
-def _called_native(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    examples = [example_of(inf.type_of(x)) for x in args]
-    return pure(inf, s, abstract_of(tried(called, examples, {}) if inf.one_way else examples[1]))
-
-
-def _call_native(target: Any, result: Any, *operands: Any) -> Any:
-    """Call native code, and give up if what comes back is of another type than ``result``."""
-    found = target(*operands)
-    pairs = [(found, result)] if type(result) is not tuple else zip(found, result, strict=True)
-    if not all(_is_like(x, example) for x, example in pairs):
-        raise Given("another type than native code is known to give")
-    return found
-
-
-def _is_like(x: Any, example: Any) -> bool:
-    if isinstance(example, np.ndarray):
-        return type(x) is np.ndarray and (x.dtype, x.ndim) == (example.dtype, example.ndim)
-    return isinstance(x, type(example))
-
-
-def _result_of(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    """An object that is nowhere made: what would show it is refused, as its class is of a library."""
-    cls = inf.type_of(args[0])
-    if s.result is None or not isinstance(cls, Known):
-        raise Refused("a result whose class is not known")
-    for name, value in zip(example_of(inf.type_of(args[1])), args[2:], strict=True):
-        inf.hold(s.result, name, value)
-    inf.results.add(s.result)
-    inf.leave_nothing(s)
-    return Fresh(cls.value, s.result)
-
-
-def _differentiated(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
-    return known_as(inf, s, not inf.values_only)
 
 
 def _in_direction(
@@ -198,7 +137,7 @@ _DIRECTED: Final = ("f", "primals", "tangents")
 def _tangent(
     inf: Inference, s: Statement, function: Operand, primals: list[Operand], tangents: dict[int, Operand]
 ) -> None:
-    inner = _within(inf, s, function)
+    inner = following_within(inf, s, function)
     seeds = {i: _like(inf, s, primals[i], tangent) for i, tangent in tangents.items()}
     _put(inf, s, inner, inner.tangent(function, primals, seeds))
 
@@ -259,7 +198,7 @@ def _jacobian(
     by_rows: bool | None, inf: Inference, s: Statement, function: Operand, argnums: Any, args: list[Operand]
 ) -> None:
     """``jacobian``, which goes by rows or by columns, whatever are fewer."""
-    x, y = _chosen(inf, argnums, args), _within(inf, s, function).value(function, args)
+    x, y = _chosen(inf, argnums, args), following_within(inf, s, function).value(function, args)
     if isinstance(y, Number):
         _place(False, inf, s, function, argnums, False, args)
         return
@@ -345,11 +284,47 @@ def _product(inf: Inference, s: Statement, called: Any, args: list[Operand], opt
     inline_call(inf, s, directions.product, _directed(inf, args, options), {})
 
 
+def _linear(
+    followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS
+) -> None:
+    """``pullback`` and ``linearize``: what they make runs the function once more, as it was."""
+    if not args or _is_set(inf, options, "has_aux"):
+        raise Refused("a linear map with has_aux, or of no function")
+    function, primals = _with_options(inf, args[0], options), args[1:]
+    following_within(inf, s, function).require_repeatable(function, primals)
+    kept = [_kept(inf, s, x) for x in (function, *primals)]
+    whole, point = (inf.before(s, "build_tuple", values) for values in (primals, kept[1:]))
+    inline_call(inf, s, followed, [function, whole, kept[0], point], {})
+
+
+def _kept(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """A value as it is then: what a function has captured may be assigned again, and arrays may be stored into."""
+    kind = inf.type_of(operand)
+    if isinstance(kind, Array) and not kind.scalar:
+        return inf.before(s, "call_method", [operand], ("copy", ()))
+    if not isinstance(kind, (Closure, Bound, Partial)):
+        return operand
+    made = Variable()
+    if isinstance(kind, Closure):
+        cells = [cell_of(inf, _kept(inf, s, inf.before(s, "cell_get", [cell]))) for cell in kind.cells]
+        defaults = tuple([_kept(inf, s, x) for x in kind.defaults])
+        inf.types[made] = Closure(kind.code, kind.globals, tuple(cells), defaults)
+    elif isinstance(kind, Bound):
+        inf.types[made] = Bound(kind.function, _kept(inf, s, kind.receiver))
+    else:
+        named = {name: _kept(inf, s, x) for name, x in kind.kwargs.items()}
+        values = tuple([_kept(inf, s, x) for x in kind.args])
+        inf.types[made] = Partial(_kept(inf, s, kind.function), values, named)
+    return made
+
+
 _BY_NAME: Final[dict[Any, Callable[..., None]]] = {
     api.gradient: partial(_gradients, False),
     api.withgradient: partial(_gradients, True),
     api.jvp: _in_direction,
     api.hvp: _product,
+    api.pullback: partial(_linear, directions.pulled),
+    api.linearize: partial(_linear, directions.linearized),
     operators.Operator: _operated,
     **{
         operator: partial(_operator, operator_of(work))
@@ -371,11 +346,6 @@ _STEPS: Final[dict[Any, Step]] = {
     directions.dot: _followed,
     directions.row: _followed,
     directions.slopes_along: _followed,
-    calling: _calling,
-    _call_native: _called_native,
-    differentiated: _differentiated,
-    result_of: _result_of,
-    calling_back: _calling_back,
     transposed: _transposed,
     **{work: partial(_applied, placed) for work, placed in _WORKS.items()},
 }

@@ -117,7 +117,58 @@ def of_operators_from_outside(x):
     return np.sum(operator(x, x)) * np.sum(ad.jacobian(ad.grad(wave))(x, x)) + ad.grad(ad.grad(math.sin))(x[0])
 
 
+def pulled_back(x):
+    y, back = ad.pullback(lambda a, b: np.sin(a * x) * b, x, 2.0)
+    a, b = back(y)
+    return np.sum(a * x) * b + np.sum(back(x)[0])
+
+
+def pulled_back_in_parts(x):
+    (_, (a, _)), back = ad.vjp(lambda y: (np.sum(y * x), (y * y, 1.0)), x)
+    first = back((np.sum(a), None))[0]
+    return np.sum(first * back((None, (x, None)))[0])
+
+
+def pulled_back_later(x):
+    scale, y = x[0], x.copy()
+    for i in range(2):
+        value, back = ad.pullback(lambda z: z**2 * scale * y[i], x)  # noqa: B023
+        scale, y = scale * 2.0, y * x
+        x = x - 0.1 * back(value)[0]
+    return np.sum(x) * scale
+
+
+def stored_into_before_it_is_pulled_back(x):
+    y, z = x * 2.0, x * 3.0
+    _, back = ad.pullback(lambda a: np.sum(a**2 * z), y)
+    y[0], z[1:] = 7.0, 5.0
+    return np.sum(back(1.0)[0]) * np.sum(y * z)
+
+
+def pushed_twice(x):
+    value, push = ad.linearize(lambda a, s: np.cumsum(a * s) * x, x, 0.5)
+    return np.sum(push(value, None) * push(x, 1.0))
+
+
+def gauss_newton(x):
+    def residuals(p):
+        return np.tanh(MATRIX @ p * x[0]) - x[:2]
+
+    p = x / 3.0
+    for _ in range(3):
+        r, back = ad.vjp(residuals, p)
+        _, push = ad.linearize(residuals, p)
+        g = back(r)[0]
+        p = p - g * (g @ g) / np.sum(push(g) ** 2)
+    return p @ p
+
+
 CASES = [
+    (pulled_back, VECTOR),
+    (pulled_back_in_parts, VECTOR),
+    (pulled_back_later, VECTOR),
+    (pushed_twice, VECTOR),
+    (gauss_newton, VECTOR),
     (along_numbers, 0.8),
     (along_arrays, VECTOR),
     (along_arrays_to_several, VECTOR),
@@ -155,6 +206,60 @@ def test_other_shapes(f):
         check(f, 0.5 + 0.1 * np.arange(size) ** 2, specialised=None)
     with pytest.raises(ValueError):
         ad.gradient(jacobian_by_rows, np.ones(4))
+
+
+def test_what_is_stored_into_before_it_is_pulled_back():
+    expected = oracle(stored_into_before_it_is_pulled_back, VECTOR)[1]
+    for _ in range(3):
+        same(ad.gradient(stored_into_before_it_is_pulled_back, VECTOR), expected)
+
+
+class Gain:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, y):
+        return np.sum(y * y) * self.k
+
+
+def of_an_object_that_changes(x):
+    gain = Gain(x[0])
+    _, back = ad.pullback(gain, x)
+    gain.k = 7.0
+    return np.sum(back(1.0)[0])
+
+
+def of_a_list_that_changes(x):
+    ks = [x[0], x[1]]
+    _, back = ad.pullback(lambda y: np.sum(y * ks[0]) * ks[1], x)
+    ks[0], ks[1] = ks[1], 3.0
+    return np.sum(back(1.0)[0] ** 2)
+
+
+def of_what_is_drawn(x):
+    rng = np.random.default_rng(3)
+    y, back = ad.pullback(lambda y: np.sum(y * rng.normal(size=3)), x)
+    return y * np.sum(back(x[1])[0]) + rng.normal() * y
+
+
+@pytest.mark.parametrize("f", [of_an_object_that_changes, of_a_list_that_changes, of_what_is_drawn])
+def test_pullbacks_of_what_changes(f):
+    expected = oracle(f, VECTOR)[1]
+    for _ in range(3):
+        same(ad.gradient(f, VECTOR), expected)
+
+
+def test_cotangents_that_do_not_fit():
+    def f(x, c):
+        return np.sum(ad.pullback(lambda y: y * x, x)[1](c)[0])
+
+    same(ad.gradient(f, VECTOR, VECTOR), oracle(f, VECTOR, VECTOR)[1])
+    for wrong in (np.ones(1), np.ones(4), np.ones((3, 1)), 1.0):
+        with pytest.raises(ad.AutodiffError, match="the cotangent given to back"):
+            f(VECTOR, wrong)
+        for _ in range(2):
+            with pytest.raises(ad.AutodiffError, match="the cotangent given to back"):
+                ad.gradient(f, VECTOR, wrong)
 
 
 def test_tangents_that_do_not_fit():
