@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import CodeType, FunctionType
-from typing import Any, Final, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.analysis import free_variables, natural_loops
-from autodiff_hook.ir.builder import Builder
+from autodiff_hook.ir.analysis import free_variables
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.deriving import cell_of
-from autodiff_hook.runtime.directions import Misshapen
 from autodiff_hook.runtime.finishing import only_numbers, simplified, take_parameters
-from autodiff_hook.runtime.forms import Forms, holds_objects, require_pair
-from autodiff_hook.runtime.specialised_runtime import RUNTIME, Undefined
+from autodiff_hook.runtime.forms import Forms, require_pair
+from autodiff_hook.runtime.inner_values import (
+    REAL,
+    generalised,
+    is_made_of_numbers,
+    require_more,
+    require_numbers,
+    require_one_buffer_each,
+    require_one_shape,
+)
+from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.tangents import TANGENTS
-from autodiff_hook.runtime.undefined import go_on_if, leaves, may_be_undefined
+from autodiff_hook.runtime.undefined import may_be_undefined
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -28,30 +33,24 @@ from autodiff_hook.transform.specialise.abstract import (
     Closure,
     Fresh,
     Known,
-    List,
-    Number,
     Partial,
     Reference,
-    Site,
     Tuple,
 )
 from autodiff_hook.transform.specialise.activity import needed
-from autodiff_hook.transform.specialise.bodies import Refused, bind, made_before
+from autodiff_hook.transform.specialise.bodies import Parameters, Refused, bind, made_before
 from autodiff_hook.transform.specialise.draws import is_own
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import sites_changed
 from autodiff_hook.transform.specialise.joint import joint_pass
-from autodiff_hook.transform.specialise.lattice import example_of, item_like, number_types
-from autodiff_hook.transform.specialise.named_tuples import holds_named
+from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.pushforward import Pushforward
 from autodiff_hook.transform.specialise.resolve import evaluate
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import bind_to
-
-_REAL: Final = {float, int, np.float64}
 
 
 class Result(NamedTuple):
@@ -73,23 +72,42 @@ class Within:
         self.fixed: list[tuple[Operand, Abstract]] = []
         self._making: list[Closure] = []
         """The functions whose captured variables are looked up."""
+        self._sources: set[Operand] = set()
+        """The lists and dicts that are differentiated."""
 
-    def gradients(
+    def place_gradients(
         self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], result: Result
-    ) -> tuple[CodeType, list[Operand]]:
-        """Code that gives the gradients by the arguments ``chosen``, and the operands that it is called with."""
-        places = {i % len(primals) for i in chosen}
-        params = {i: self._parameter(primals[i]) for i in places}
+    ) -> None:
+        """Put the gradients by the arguments ``chosen`` in the place of the call."""
+        params = {}
+        for i in {i % len(primals) for i in chosen}:
+            params[i] = self._parameter(primals[i])
+            self._require_one_name(primals[i])
         shape = self._prepared(function, primals, params)
-        sources, inner = [params[i % len(primals)] for i in chosen], self.inner
+        self._put(*self._gradients(shape, [params[i % len(primals)] for i in chosen], result))
+
+    def place_tangent(self, function: Operand, primals: list[Operand], tangents: Mapping[int, Operand]) -> None:
+        """Put value and tangent in the place of the call, where some arguments have tangents like them."""
+        params = {i: self._parameter(primals[i]) for i in tangents}
+        seeds = {params[i]: self._parameter(tangent) for i, tangent in tangents.items()}
+        self._put(*self._tangent(self._prepared(function, primals, params), seeds))
+
+    def _put(self, code: CodeType, operands: list[Operand]) -> None:
+        """Put a program in the place of the call."""
+        self.outer.assumptions.fixed += self.fixed
+        self.outer.inline(self.statement, code, self.outer.globals_here, Parameters([*operands]), [])
+
+    def _gradients(self, shape: Shape, sources: list[Variable], result: Result) -> tuple[CodeType, list[Operand]]:
+        """Code that gives the gradients by some parameters, and the operands that it is called with."""
+        inner = self.inner
         value = inner.type_of(shape.exit.params[0])
         aim = require_pair(value) if result.has_aux else ()
         for place in aim:
             value = value.items[place]  # type: ignore[attr-defined]
         types = number_types(value)
-        if types is None or not types <= _REAL:
+        if types is None or not types <= REAL:
             raise Refused("a derivative of what is no real scalar")
-        _require_more(inner)
+        require_more(inner)
         needs = needed(inner.program, shape, sources)
         joint = joint_pass(inner.program, shape, [*self.params], needs, RUNTIME | {"strong": False}, None, [], aim)
         primal = joint.builder.blocks[: len(shape.ir.blocks)]
@@ -97,7 +115,7 @@ class Within:
         cotangents = {p: joint.cotangents[p] for p in sources}
         last = joint.last
         if may_be_undefined(inner, primal, only_numbers(inner)):
-            last = _require_numbers(joint.builder, last, [(inner.types[p], x) for p, x in cotangents.items()])
+            last = require_numbers(joint.builder, last, [(inner.types[p], x) for p, x in cotangents.items()])
         grads = Forms(joint.builder, last, inner, joint.table).gradients(sources, cotangents, {})
         found: Operand = grads[0] if result.single else joint.builder.emit(last, "build_tuple", *grads)
         if result.valued:
@@ -108,24 +126,20 @@ class Within:
         last.terminator = Terminator("return", [found])
         return self._finished(joint.builder.finish(), shape, own)
 
-    def tangent(
-        self, function: Operand, primals: list[Operand], tangents: Mapping[int, Operand]
-    ) -> tuple[CodeType, list[Operand]]:
-        """Code that gives value and tangent, where some arguments have tangents like them."""
-        params = {i: self._parameter(primals[i]) for i in tangents}
-        seeds = {params[i]: self._parameter(tangent) for i, tangent in tangents.items()}
-        shape, inner = self._prepared(function, primals, params), self.inner
+    def _tangent(self, shape: Shape, seeds: Mapping[Variable, Operand]) -> tuple[CodeType, list[Operand]]:
+        """Code that gives value and tangent, where some parameters have tangents."""
+        inner = self.inner
         value = inner.type_of(shape.exit.params[0])
-        _require_more(inner)
-        if not _is_made_of_numbers(value):
+        require_more(inner)
+        if not is_made_of_numbers(value):
             raise Refused(f"the tangent of {named(value)}")
         needs = needed(inner.program, shape, [*seeds])
         program = Pushforward(inner.program, shape, needs, RUNTIME | TANGENTS | {"strong": False})
-        builder, last, result, tangent = program.build(seeds)
+        builder, last, result, tangent = program.build(dict(seeds))
         for param, seed in seeds.items():
             if isinstance(inner.types[param], Array):
-                last = _require_one_shape(builder, last, param, seed)
-        last = _require_numbers(builder, last, [(value, tangent)])
+                last = require_one_shape(builder, last, param, seed)
+        last = require_numbers(builder, last, [(value, tangent)])
         tangent = Forms(builder, last, inner, Constant(None)).form(value, result, tangent)
         last.terminator = Terminator("return", [builder.emit(last, "build_tuple", result, tangent)])
         return self._finished(builder.finish(), shape, program.primal)
@@ -183,7 +197,7 @@ class Within:
         merge(blocks)
         ir = self._empty()
         ir.blocks = blocks
-        _require_one_buffer_each(ir, self.inner)
+        require_one_buffer_each(ir, self.inner)
         taken = list(self.params)
         take_parameters(ir, taken)
         simplified(ir, self.inner, shape, blocks, own, polished=False)
@@ -201,11 +215,11 @@ class Within:
     def _parameter(self, operand: Operand) -> Variable:
         """A parameter for a value, of a type that does not become another one."""
         operand = self.outer.frozen(operand)
-        general = _general(self.outer.type_of(operand))
+        kind = generalised(self.outer.type_of(operand))
         param = Variable(operand.name if isinstance(operand, Variable) else None)
         self.params[param] = operand
-        self.inner.types[param] = general
-        self.fixed.append((operand, general))
+        self.inner.types[param] = kind
+        self.fixed.append((operand, kind))
         return param
 
     def _like(self, operand: Operand) -> Variable:
@@ -215,9 +229,32 @@ class Within:
         self.inner.types[param] = kind
         return param
 
+    def _require_one_name(self, source: Operand) -> None:
+        """Refuse a list or a dict that is differentiated under two names: these are one variable of the function."""
+        kind = self.outer.type_of(source)
+        if isinstance(kind, Tuple) and kind.cls in (list, dict):
+            source = self._origin(source)
+            if source in self._sources:
+                raise Refused("what is differentiated has another name")
+            self._sources.add(source)
+
+    def _origin(self, operand: Operand) -> Operand:
+        """Where a value comes from that was put into tuples of arguments and taken out again."""
+        made = {s.result: s for block in self.outer.program.blocks for s in block.statements}
+        while True:
+            operand = self.outer.final(operand)
+            s = made.get(operand) if isinstance(operand, Variable) else None
+            whole = made.get(s.operands[0]) if s is not None and s.op == "project" else None  # type: ignore[arg-type]
+            if s is None or whole is None or whole.op != "build_tuple":
+                return operand
+            operand = whole.operands[s.data]
+
     def _constant(self, operand: Operand) -> Operand:
         """What the function has captured, or is bound to."""
-        operand = self.outer.frozen(self.outer.final(operand))
+        operand = self.outer.final(operand)
+        if self._sources and self._origin(operand) in self._sources:
+            raise Refused("what is differentiated has another name, by which it is read")
+        operand = self.outer.frozen(operand)
         kind = self.outer.type_of(operand)
         if isinstance(operand, Constant):
             return operand
@@ -291,76 +328,6 @@ class Within:
         inner.run(f.__code__, f.__globals__, f.__closure__, types, call)
 
 
-def following_within(outer: Inference, s: Statement, function: Operand) -> Within:
-    """What follows a function of a program, in the place of a call."""
-    outer.assume(function)
-    return Within(outer, s)
-
-
-def _require_one_buffer_each(ir: IR, inner: Inference) -> None:
-    """Refuse lists whose cotangents are looked up more than once: who holds them is known by identity alone."""
-    repeated = {block for loop in natural_loops(ir) for block in loop.body}
-    found = set[Site]()
-    for block in ir.blocks:
-        for s in block.statements:
-            callee = s.operands[0] if s.op == "call" else None
-            if isinstance(callee, Constant) and callee.value is RUNTIME["buffer"]:
-                kind = inner.type_of(s.operands[2])
-                if block in repeated or not isinstance(kind, List) or kind.site.root() in found:
-                    raise Refused("a derivative of a function whose lists may be one")
-                found.add(kind.site.root())
-
-
-def _general(kind: Abstract) -> Abstract:
-    """What is known of values like one, whatever number it is."""
-    if isinstance(kind, Tuple):
-        return Tuple(tuple(map(_general, kind.items)), kind.cls, kind.keys, example=kind.example, place=kind.place)
-    if isinstance(kind, Known) and type(kind.value) is int:
-        return Number(frozenset({int, float}), example=kind.value)
-    general = kind if isinstance(kind, (Array, Known)) and number_types(kind) is None else item_like(kind)
-    if general is None or holds_objects(general):
-        raise Refused(f"a derivative of a function of {named(kind)}")
-    return general
-
-
-def _require_numbers(builder: Builder, last: Block, cotangents: list[tuple[Abstract, Operand]]) -> Block:
-    """Give up if a cotangent is nan: it may be zero."""
-    made = {s.result: s for s in last.statements}
-    total: Operand | None = None
-    for kind, cotangent in (leaf for abstract, operand in cotangents for leaf in leaves(abstract, operand, made)):
-        part = cotangent
-        if not isinstance(kind, Number):
-            total_of = Constant(np.sum if isinstance(kind, Array) else sum)
-            part = builder.emit(last, "call", total_of, cotangent, data=())
-        total = part if total is None else builder.emit(last, "binary", total, part, data="+")
-    if total is None:
-        return last
-    after, stop = go_on_if(builder, last, builder.emit(last, "compare", total, total, data="=="))
-    stop.terminator = Terminator("raise", [Constant(Undefined)])
-    return after
-
-
-def _require_more(inner: Inference) -> None:
-    """Refuse what is right to first order alone: the program around has derivatives, too."""
-    if inner.once:
-        raise Refused("a derivative of what has only first derivatives here")
-
-
 def _called(f: Callable[..., Any], *args: Any) -> Any:
     """What has a rule, as Python code."""
     return f(*args)
-
-
-def _require_one_shape(builder: Builder, last: Block, primal: Operand, tangent: Operand) -> Block:
-    """Give up if a tangent has another shape."""
-    shapes = [builder.emit(last, "getattr", x, data="shape") for x in (primal, tangent)]
-    after, stop = go_on_if(builder, last, builder.emit(last, "compare", *shapes, data="=="))
-    stop.terminator = Terminator("raise", [Constant(Misshapen)])
-    return after
-
-
-def _is_made_of_numbers(value: Abstract) -> bool:
-    """Whether a value is a number or an array, or a tuple of these."""
-    if isinstance(value, Tuple):
-        return not holds_named(value) and all(map(_is_made_of_numbers, value.items))
-    return isinstance(value, Array) or (number_types(value) or {bool}) <= _REAL

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.inner_programs import following_within
+from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.semantics.meanings import calling, calling_back, differentiated, result_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -29,7 +29,8 @@ Step = Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]
 def _calling_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     """Native code that is given a function of the program, which becomes one of its own."""
     target, result, function, like, *others = args
-    inner = following_within(inf, s, function)
+    inf.assume(function)
+    inner = Within(inf, s)
     code, captured = inner.alone(function, [like])
     inf.assumptions.fixed += inner.fixed
     made = FunctionType(code, inf.globals_here)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.registry import frule, registry, rrule
+from autodiff_hook.registry import LINEAR, frule, registry, rrule
 from autodiff_hook.transform.improve.shortcuts import fresh
 
 
@@ -14,13 +14,6 @@ def updated(array: Any, key: Any, value: Any) -> Any:
     """A copy of ``array``, laid out as it is, in which ``value`` is stored at ``key``."""
     result = array.copy("K")
     result[key] = value
-    return result
-
-
-def cleared(cotangent: Any, key: Any) -> Any:
-    """The cotangent of an array before a store: nothing of what was overwritten."""
-    result = np.array(cotangent)
-    result[key] = 0
     return result
 
 
@@ -79,16 +72,26 @@ def sum_to_shape(cotangent: Any, shape: tuple[int, ...]) -> Any:
 @rrule(updated)
 def updated_rule(array: Any, key: Any, value: Any) -> Any:
     def updated_pullback(c: Any) -> Any:
-        return cleared(c, key), None, stored_cotangent(c, array, key, value)
+        return updated(c, key, 0.0), None, stored_cotangent(c, array, key, value)
 
     return updated(array, key, value), updated_pullback
 
 
+@rrule(stored_cotangent)
+def stored_cotangent_rule(cotangent: Any, array: Any, key: Any, value: Any) -> Any:
+    def stored_cotangent_pullback(c: Any) -> Any:
+        return updated(np.zeros_like(cotangent), key, c), None, None, None
+
+    return stored_cotangent(cotangent, array, key, value), stored_cotangent_pullback
+
+
 registry.trust(updated_rule)
+registry.trust(stored_cotangent_rule)
+frule(stored_cotangent, LINEAR)
 frule(
     updated,
     lambda ẋ, y, array, key, value: updated(ẋ, key, 0.0),
     None,
     lambda ẋ, y, array, key, value: updated(np.zeros_like(y), key, ẋ),
 )
-fresh(updated, cleared)
+fresh(updated)

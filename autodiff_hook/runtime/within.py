@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import CodeType, MappingProxyType
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -19,8 +19,11 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import cell_of, operator_of
-from autodiff_hook.runtime.inner_programs import Result, Within, following_within
+from autodiff_hook.runtime.inner_paths import following_within
+from autodiff_hook.runtime.inner_programs import Result
 from autodiff_hook.runtime.tangents import transposed
+from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -31,7 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Partial,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Parameters, Refused
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import BODIES, NAMED, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
@@ -88,15 +91,8 @@ def _place(
     chosen = (argnums,) if isinstance(argnums, int) else argnums
     if type(chosen) is not tuple or not all(type(i) is int and -len(primals) <= i < len(primals) for i in chosen):
         raise Refused("argnums that do not fit")
-    inner = following_within(inf, s, function)
     result = Result(isinstance(argnums, int), valued, has_aux)
-    _put(inf, s, inner, inner.gradients(function, primals, chosen, result))
-
-
-def _put(inf: Inference, s: Statement, inner: Within, made: tuple[CodeType, list[Operand]]) -> None:
-    """Put a program in the place of a call."""
-    inf.assumptions.fixed += inner.fixed
-    inf.inline(s, made[0], inf.globals_here, Parameters([*made[1]]), [])
+    following_within(inf, s, function).place_gradients(function, primals, chosen, result)
 
 
 def _in_direction(
@@ -104,7 +100,7 @@ def _in_direction(
 ) -> None:
     """``jvp``."""
     args = _directed(inf, args, options)
-    primals, tangents = (spread(inf, x) for x in args[1:])
+    primals, tangents = (_items(inf, x) for x in args[1:])
     if len(primals) != len(tangents):
         raise Refused("a derivative in a direction that does not fit")
     moving = {i: x for i, x in enumerate(tangents) if not is_none(inf.type_of(x))}
@@ -114,7 +110,7 @@ def _in_direction(
 def _at_place(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """``gradient_at`` and ``tangent_at``."""
     function, place, whole, *direction = args
-    number, primals = inf.type_of(place), spread(inf, whole)
+    number, primals = inf.type_of(place), _items(inf, whole)
     if not isinstance(number, Known):
         raise Refused("an operator whose options are not known")
     if direction:
@@ -138,8 +134,7 @@ def _tangent(
     inf: Inference, s: Statement, function: Operand, primals: list[Operand], tangents: dict[int, Operand]
 ) -> None:
     inner = following_within(inf, s, function)
-    seeds = {i: _like(inf, s, primals[i], tangent) for i, tangent in tangents.items()}
-    _put(inf, s, inner, inner.tangent(function, primals, seeds))
+    inner.place_tangent(function, primals, {i: _like(inf, s, primals[i], x) for i, x in tangents.items()})
 
 
 def _like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Operand:
@@ -162,12 +157,26 @@ def _like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Op
 def _applied(work: Work, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
     """What an operator does when it is called."""
     function, argnums, has_aux, whole, options = args
-    numbers, options = inf.type_of(argnums), inf.frozen(options)
-    named = inf.type_of(options)
-    if not isinstance(numbers, Known) or not isinstance(named, Tuple):
+    numbers = inf.type_of(argnums)
+    if not isinstance(numbers, Known):
         raise Refused("an operator whose options are not known")
-    function = _with_options(inf, function, dict(zip(named.keys, spread(inf, options, named.keys))))
-    work(inf, s, function, numbers.value, _is_set(inf, {"has_aux": has_aux}, "has_aux"), spread(inf, whole))
+    function = _with_options(inf, function, _named_items(inf, options))
+    work(inf, s, function, numbers.value, _is_set(inf, {"has_aux": has_aux}, "has_aux"), _items(inf, whole))
+
+
+def _items(inf: Inference, whole: Operand) -> list[Operand]:
+    """What a tuple holds."""
+    return parts(inf, whole) if isinstance(inf, Path) else spread(inf, whole)
+
+
+def _named_items(inf: Inference, whole: Operand) -> dict[str, Operand]:
+    """What a dict of arguments by name holds."""
+    if isinstance(inf, Path):
+        return pairs(inf, whole)
+    kind = inf.type_of(whole)
+    if not isinstance(kind, Tuple):
+        raise Refused("an operator whose options are not known")
+    return dict(zip(kind.keys, spread(inf, whole, kind.keys)))
 
 
 def _operated(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS) -> None:
@@ -242,9 +251,11 @@ def _operator(
     inline_call(inf, s, followed, args, dict(options))
 
 
-def _along(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract:
+def _along(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
     """``along``: a product for each leaf, and their sum."""
     assert inf.block is not None
+    if inf.one_way:
+        return inline_call(inf, s, called, args, {})
     steps, total = list[Statement](), None
     for made in list(_products(inf, *args)):
         steps.append(made)
@@ -343,6 +354,7 @@ _STEPS: Final[dict[Any, Step]] = {
     api.stop_gradient: stop,
     directions.gradient_at: _at_place,
     directions.tangent_at: _at_place,
+    directions.along: _along,
     directions.dot: _followed,
     directions.row: _followed,
     directions.slopes_along: _followed,
@@ -352,4 +364,3 @@ _STEPS: Final[dict[Any, Step]] = {
 NAMED.update(_BY_NAME)
 BODIES.update(_STEPS)
 STEPS.update(_STEPS)
-BODIES[directions.along] = _along

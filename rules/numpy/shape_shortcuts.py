@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from autodiff_hook.extend import ArrayFact, Constant, NumberFact, Symbol, TupleFact, reshaped, shaped, shortcut, typed
-from autodiff_hook.runtime.updates import cleared, stored_cotangent, updated
+from autodiff_hook.runtime.updates import stored_cotangent, updated
 from autodiff_rules.builtins import summands
 from autodiff_rules.numpy import _shared, shapes
 from autodiff_rules.numpy.shortcuts import is_plain_index, like
@@ -31,7 +31,7 @@ def reshape_shortcut(site, a, shape, order=NONE, copy=NONE):
     return site.method("reshape", a, shape) if plain else None
 
 
-@typed(np.zeros_like, np.ones_like, np.empty_like, updated, cleared)
+@typed(np.zeros_like, np.ones_like, np.empty_like, updated)
 def alike_typing(site, array, *store):
     return site.fact(array) if site.is_array(array) else None
 

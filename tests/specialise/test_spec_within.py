@@ -12,7 +12,7 @@ from specialised_cases import check, close, oracle, slopes
 import autodiff_hook as ad
 from autodiff_hook.runtime.specialising import GENERIC
 
-typed_only = pytest.mark.skipif(GENERIC, reason="only typed programs have derivatives within them")
+typed_only = pytest.mark.skipif(GENERIC, reason="nothing is typed")
 
 
 def energy(q, k):

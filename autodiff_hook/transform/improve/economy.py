@@ -120,6 +120,8 @@ def _is_negation(s: Statement, site: Site) -> bool:
 
 
 def _negates(s: Statement) -> bool:
+    if not any(isinstance(x, Variable) for x in s.operands):
+        return False
     return (
         s.op == "unary" and s.data == "-" or s.op == "binary" and s.data == "*" and any(map(_is_minus_one, s.operands))
     )

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
@@ -17,7 +18,7 @@ from autodiff_hook.transform.one_way import containers, derived, derived_tuples,
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import construct, instance, number
-from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
 from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, OPTIONS, all_classes, zipped
 from autodiff_hook.transform.one_way.managers import managed_call
@@ -42,6 +43,7 @@ from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.questions import QUESTIONS
+from autodiff_hook.transform.specialise.stopping import stopped
 
 Args = list[Operand]
 Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
@@ -123,7 +125,7 @@ def _folds(function: Any) -> bool:
 
 
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
-_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod)
+_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of)
 _LIMITS: Final = (np.finfo, np.iinfo)
 
 
@@ -279,8 +281,19 @@ def _bool(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.perform("truth", args)) if asked else None
 
 
+def _stopped(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """A list or a dict whose items have no derivatives."""
+    value = inf.type_of(args[0])
+    if not isinstance(value, Container) or value.cls not in (list, dict):
+        return None
+    held = pairs(inf, args[0]) if value.cls is dict else dict(enumerate(parts(inf, args[0])))
+    items = {key: inf.call(Constant(stopped), [x]) for key, x in held.items()}
+    return containers.new(inf, value.cls, items if value.cls is dict else list(items.values()))
+
+
 BUILTINS: Final[dict[Any, Builtin]] = {
     **ITERATIONS,
+    stopped: _stopped,
     object.__new__: _new,
     float.__new__: _new_number,
     tuple.__new__: derived_tuples.new,

@@ -82,7 +82,7 @@ class Trail(Inference):
         noted: Callable[..., None],
         updated: Callable[..., Any],
         limit: int,
-        changed: frozenset[Any],
+        changed: frozenset[Any] = frozenset(),
     ) -> None:
         super().__init__(world, evaluate, types, changed, limit)
         self.known, self.noted, self.updated = known, noted, updated

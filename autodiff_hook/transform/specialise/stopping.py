@@ -9,7 +9,16 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.records import record
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Number, Reference, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Container,
+    Instance,
+    Known,
+    Number,
+    Reference,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.plans import alias, pure
@@ -38,6 +47,8 @@ def stop(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abst
     if len(args) != 1:
         raise Refused("stop_gradient of several values")
     kind = inf.type_of(args[0])
+    if isinstance(kind, Container) and called is not stopped:
+        return inf.known_call(s, stopped, args, {})
     # What is declared gives its own list, where ``stop_gradient`` gives a copy.
     own = kind.site.kinds() if called is stopped and isinstance(kind, Reference) else [kind]
     if not any(map(_has_slopes, own)):

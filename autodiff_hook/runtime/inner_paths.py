@@ -1,0 +1,219 @@
+"""Functions that are differentiated within a program that is followed on one way.
+
+They are followed there like any other call. What the arguments have become on the way is taken out of the program then,
+without its guards, and differentiated as a program of its own.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
+from autodiff_hook.runtime.inner_programs import Result, Within
+from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Known, Number, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.draws import is_own
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.prepare import Shape, prepare
+from autodiff_hook.transform.specialise.program import Plan, RulePlan
+from autodiff_hook.transform.specialise.stopping import stopped
+from autodiff_hook.transform.specialise.wording import named
+
+Formed = Callable[[Mapping[Variable, Operand]], Operand]
+"""Makes the gradient of an argument of those of its leaves."""
+_NUMERIC: Final = (int, float, complex, np.number)
+_NUMBERS: Final = tuple(frozenset({cls}) for cls in (float, int, np.float64))
+
+
+def following_within(outer: Inference, s: Statement, function: Operand) -> Within:
+    """What follows a function of a program, in the place of a call."""
+    outer.assume(function)
+    return OnOneWay(outer, s) if isinstance(outer, Path) else Within(outer, s)
+
+
+class OnOneWay(Within):
+    """The same on one way."""
+
+    def __init__(self, outer: Path, s: Statement) -> None:
+        super().__init__(outer, s)
+        self.path = outer
+        self.inner = Path(outer.world, outer.evaluate, {}, outer.known, outer.noted, outer.updated, outer.limit)
+        self.given: list[tuple[Variable, Any]] = []
+        """The containers that the function is given, with what they hold."""
+        self.hidden: dict[Operand, Any] = {}
+        """What the containers hold that these are copies of."""
+
+    def place_gradients(
+        self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], result: Result
+    ) -> None:
+        args, forms = list(primals), dict[int, Formed]()
+        for i in {i % len(primals) for i in chosen}:
+            _require_numbers(self.path.type_of(primals[i]))
+            args[i], forms[i] = self._begun(primals[i])
+        leaves, path = list(self.params), self.path
+        found = self._followed(function, args)
+        value, *aux = parts(path, found) if result.has_aux else [found]
+        if result.has_aux and len(aux) != 1:
+            raise Refused("a value of another form than a pair, with has_aux")
+        self._put(*self._gradients(self._taken_out(path.present(value)), leaves, Result(valued=True)))
+        value, slopes = parts(path, path.inlined)
+        by_leaf = dict(zip(leaves, parts(path, slopes)))
+        gradients = [forms[i % len(primals)](by_leaf) for i in chosen]
+        whole = gradients[0] if result.single else path.perform("build_tuple", gradients)
+        first = path.perform("build_tuple", [value, *aux]) if aux else value
+        if result.valued:
+            whole = path.perform("build_tuple", [first, whole])
+        elif aux:
+            whole = path.perform("build_tuple", [whole, *aux])
+        path.inlined = whole
+
+    def place_tangent(self, function: Operand, primals: list[Operand], tangents: Mapping[int, Operand]) -> None:
+        args, seeds = list(primals), dict[Variable, Operand]()
+        for i, tangent in tangents.items():
+            args[i] = leaf = self._leaf(primals[i])
+            seed = seeds[leaf] = Variable()
+            self.params[seed], self.inner.types[seed] = tangent, self.path.type_of(tangent)
+        found = self.path.frozen(self._followed(function, args))
+        self._put(*self._tangent(self._taken_out(found), seeds))
+
+    def value(self, function: Operand, primals: list[Operand]) -> Abstract:
+        return self.path.type_of(self.path.present(self.path.call(function, primals)))
+
+    def require_repeatable(self, function: Operand, primals: list[Operand]) -> None:
+        raise Refused("what runs a function once more, on one way")
+
+    # What is differentiated
+
+    def _begun(self, operand: Operand) -> tuple[Operand, Formed]:
+        """An argument whose numbers and arrays are leaves, and what makes the gradient of it."""
+        path = self.path
+        operand = path.present(operand)
+        kind, cls = path.type_of(operand), self._class_of(operand)
+        if cls is None and (isinstance(kind, Array) or number_types(kind) in _NUMBERS):
+            leaf = self._leaf(operand)
+            return leaf, lambda gradients: gradients[leaf]
+        if cls is None and isinstance(kind, Known) and not isinstance(kind.value, (np.ndarray, *_NUMERIC)):
+            return operand, lambda gradients: Constant(None)
+        if cls is None:
+            raise Refused(f"a derivative of a function of {named(kind)}")
+        if cls is dict:
+            begun = {key: self._begun(x) for key, x in pairs(path, operand).items()}
+            made = self._copied(operand, dict, {key: x for key, (x, _) in begun.items()})
+            return made, lambda gradients: path.made(dict, {key: form(gradients) for key, (_, form) in begun.items()})
+        items = [self._begun(x) for x in parts(path, operand)]
+        if cls is tuple:
+            whole = path.perform("build_tuple", [x for x, _ in items])
+            return whole, lambda gradients: path.perform("build_tuple", [form(gradients) for _, form in items])
+        made = self._copied(operand, list, [x for x, _ in items])
+        return made, lambda gradients: path.made(list, [form(gradients) for _, form in items])
+
+    def _class_of(self, operand: Operand) -> type | None:
+        """The class of a list, a tuple or a dict."""
+        kind = self.path.type_of(operand)
+        if operand in self.path.tuples:
+            return tuple
+        cls = getattr(kind, "cls", None) if isinstance(kind, (Container, Tuple)) else None
+        return cls if cls in (list, tuple, dict) else None
+
+    def _copied(self, operand: Operand, cls: type, content: Any) -> Operand:
+        """The list or dict that a function is given, which may reach that itself by no other name."""
+        made = self.path.made(cls, content)
+        self.given.append((made, copy.copy(content)))
+        if isinstance(self.path.type_of(operand), Container):
+            self.hidden[operand] = self.path.contents[operand]
+        return made
+
+    def _leaf(self, operand: Operand) -> Variable:
+        """A number or an array as a value of its own."""
+        path, kind = self.path, self.path.type_of(operand)
+        if isinstance(kind, Known):
+            general = Number(frozenset({type(kind.value)}), example=kind.value)
+            leaf: Operand = path.emit("call", Constant(stopped), operand, abstract=general, data=())
+        else:
+            leaf = path.perform("unary", [operand], "+")
+        if not isinstance(leaf, Variable) or leaf in self.params:
+            raise Refused(f"a derivative of a function of {named(kind)}")
+        self.params[leaf], self.inner.types[leaf] = operand, path.type_of(leaf)
+        return leaf
+
+    def _followed(self, function: Operand, args: list[Operand]) -> Operand:
+        """What the function gives, followed from here on."""
+        path = self.path
+        assert path.block is not None
+        self.start = len(path.program.blocks) - 1, len(path.block.statements)
+        path.contents.update(dict.fromkeys(self.hidden, _HIDDEN))
+        try:
+            found = path.call(function, args)
+        finally:
+            path.contents.update(self.hidden)
+        changed = any(path.contents[made] != content for made, content in self.given)
+        if changed or any(path.present(leaf) is not leaf for leaf in self.params):
+            raise Refused("what is differentiated changes its arguments")
+        return found
+
+    def _taken_out(self, value: Operand) -> Shape:
+        """What was made of the leaves on the way to a value, as a program."""
+        path, inner = self.path, self.inner
+        first, index = self.start
+        blocks = path.program.blocks[first:]
+        statements = [*blocks[0].statements[index:], *(s for block in blocks[1:] for s in block.statements)]
+        made, taken = set[Operand](self.params), list[Statement]()
+        for s in statements:
+            plan = path.plans[s]
+            used = {*s.operands, *_operands_of(plan)}
+            if made.isdisjoint(used):
+                continue
+            if s.result is None or is_own([path.type_of(x) for x in used]):
+                raise Refused("a derivative of what has effects")
+            made.add(s.result)
+            again = Statement(s.op, list(s.operands), s.result, s.data, s.position)
+            inner.plans[again] = _copy_of(plan)
+            inner.types.update({x: path.types[x] for x in (*used, s.result) if x in path.types})
+            taken.append(again)
+        if isinstance(value, Variable):
+            inner.types[value] = path.types[value]
+        inner.once = path.once
+        inner.program.blocks = [Block([], taken, Terminator("return", [value]))]
+        return prepare(inner)
+
+
+def _require_numbers(kind: Abstract) -> None:
+    """Refuse an argument that has no derivative: what takes one says so."""
+    if isinstance(kind, Known) and number_types(kind) not in _NUMBERS:
+        raise Refused(f"a derivative with respect to {named(kind)}")
+
+
+def _operands_of(plan: Plan) -> Iterator[Operand]:
+    """The operands that are named by a plan."""
+    for value in plan.values if isinstance(plan, RulePlan) else ():
+        if isinstance(value, (list, dict)):
+            yield from value.values() if isinstance(value, dict) else value
+        else:
+            yield value
+
+
+def _copy_of(plan: Plan) -> Plan:
+    """A plan for a statement of another program, whose operands become others."""
+    made = copy.copy(plan)
+    if isinstance(made, RulePlan):
+        made.values = [copy.copy(x) if isinstance(x, (list, dict)) else x for x in made.values]
+    return made
+
+
+class _Hidden:
+    """What a list or a dict holds that is differentiated under another name."""
+
+    def _refuse(self, *args: Any) -> NoReturn:
+        raise Refused("what is differentiated has another name, by which it is read")
+
+    __iter__ = __len__ = __getitem__ = __setitem__ = __delitem__ = __contains__ = __getattr__ = _refuse
+
+
+_HIDDEN: Final = _Hidden()
