@@ -149,10 +149,12 @@ class OnOneWay(Within):
         assert path.block is not None
         self.start = len(path.program.blocks) - 1, len(path.block.statements)
         path.contents.update(dict.fromkeys(self.hidden, _HIDDEN))
+        once, path.once = path.once, False
         try:
             found = path.call(function, args)
         finally:
             path.contents.update(self.hidden)
+            self.inner.once, path.once = path.once, once or path.once
         changed = any(path.contents[made] != content for made, content in self.given)
         if changed or any(path.present(leaf) is not leaf for leaf in self.params):
             raise Refused("what is differentiated changes its arguments")
@@ -179,7 +181,6 @@ class OnOneWay(Within):
             taken.append(again)
         if isinstance(value, Variable):
             inner.types[value] = path.types[value]
-        inner.once = path.once
         inner.program.blocks = [Block([], taken, Terminator("return", [value]))]
         return prepare(inner)
 
