@@ -13,10 +13,19 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
+from autodiff_hook.runtime.directions import along
 from autodiff_hook.runtime.inner_programs import Result, Within
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Known, Number, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Container,
+    Known,
+    Number,
+    Partial,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.draws import is_own
 from autodiff_hook.transform.specialise.infer import Inference
@@ -86,8 +95,21 @@ class OnOneWay(Within):
     def value(self, function: Operand, primals: list[Operand]) -> Abstract:
         return self.path.type_of(self.path.present(self.path.call(function, primals)))
 
-    def require_repeatable(self, function: Operand, primals: list[Operand]) -> None:
-        raise Refused("what runs a function once more, on one way")
+    def place_map(self, function: Operand, primals: list[Operand], pulled: bool) -> None:
+        """Put the value, and what pulls cotangents back or pushes tangents on, in the place of the call."""
+        path = self.path
+        begun = [self._begun(x) for x in primals]
+        found = self._followed(function, [x for x, _ in begun])
+        made = LinearMap(self, [form for _, form in begun], primals, found, path.frozen(found), self._since(self.start))
+        self.path.types[made_of := Variable()] = Partial(
+            Constant(pull_back if pulled else push_on), (Constant(made),), {}
+        )
+        path.inlined = path.perform("build_tuple", [found, made_of])
+
+    def _put(self, code: CodeType, operands: list[Operand]) -> None:
+        if any(self.path.present(x) is not x for x in operands):
+            raise Refused("what is differentiated reads an array that is stored into before its derivative is taken")
+        super()._put(code, operands)
 
     # What is differentiated
 
@@ -146,8 +168,7 @@ class OnOneWay(Within):
     def _followed(self, function: Operand, args: list[Operand]) -> Operand:
         """What the function gives, followed from here on."""
         path = self.path
-        assert path.block is not None
-        self.start = len(path.program.blocks) - 1, len(path.block.statements)
+        self.start = self._here()
         path.contents.update(dict.fromkeys(self.hidden, _HIDDEN))
         once, path.once = path.once, False
         try:
@@ -160,12 +181,20 @@ class OnOneWay(Within):
             raise Refused("what is differentiated changes its arguments")
         return found
 
-    def _taken_out(self, value: Operand) -> Shape:
+    def _here(self) -> tuple[int, int]:
+        """How far the way has come."""
+        assert self.path.block is not None
+        return len(self.path.program.blocks) - 1, len(self.path.block.statements)
+
+    def _since(self, start: tuple[int, int]) -> list[Statement]:
+        """The statements on the way from there."""
+        blocks = self.path.program.blocks[start[0] :]
+        return [*blocks[0].statements[start[1] :], *(s for block in blocks[1:] for s in block.statements)]
+
+    def _taken_out(self, value: Operand, statements: list[Statement] | None = None) -> Shape:
         """What was made of the leaves on the way to a value, as a program."""
         path, inner = self.path, self.inner
-        first, index = self.start
-        blocks = path.program.blocks[first:]
-        statements = [*blocks[0].statements[index:], *(s for block in blocks[1:] for s in block.statements)]
+        statements = self._since(self.start) if statements is None else statements
         made, taken = set[Operand](self.params), list[Statement]()
         for s in statements:
             plan = path.plans[s]
@@ -183,6 +212,69 @@ class OnOneWay(Within):
             inner.types[value] = path.types[value]
         inner.program.blocks = [Block([], taken, Terminator("return", [value]))]
         return prepare(inner)
+
+
+class LinearMap:
+    """What ``pullback`` or ``linearize`` has made: the way that the function has taken, from its leaves."""
+
+    def __init__(
+        self,
+        inner: OnOneWay,
+        forms: list[Formed],
+        primals: list[Operand],
+        found: Operand,
+        frozen: Operand,
+        statements: list[Statement],
+    ) -> None:
+        self.path, self.params, self.types = inner.path, inner.params, dict(inner.inner.types)
+        self.forms, self.primals, self.found, self.frozen, self.statements = forms, primals, found, frozen, statements
+
+    def pull(self, s: Statement, cotangent: Operand) -> None:
+        """Put the cotangents of the arguments in the place of a call."""
+        path, inner = self.path, self._again(s)
+        for part in path.tuples.get(self.found, [self.found]):
+            if path.present(part) is not part:
+                raise Refused("a value is changed before it is pulled back")
+        cotangent = self._apart(cotangent)
+        start = inner._here()
+        total = path.call(Constant(along), [self.found, cotangent])
+        shape = inner._taken_out(total, self.statements + inner._since(start))
+        inner._put(*inner._gradients(shape, list(self.params), Result()))
+        by_leaf = dict(zip(self.params, parts(path, path.inlined)))
+        path.inlined = path.perform("build_tuple", [form(by_leaf) for form in self.forms])
+
+    def push(self, s: Statement, tangents: Mapping[int, Operand]) -> None:
+        """Put the tangent of the value in the place of a call."""
+        path, inner = self.path, self._again(s)
+        leaves, seeds = {operand: leaf for leaf, operand in self.params.items()}, dict[Variable, Operand]()
+        for i, tangent in tangents.items():
+            seed = seeds[leaves[path.present(self.primals[i])]] = Variable()
+            inner.params[seed], inner.inner.types[seed] = tangent, path.type_of(tangent)
+        inner._put(*inner._tangent(inner._taken_out(self.frozen, self.statements), seeds))
+        path.inlined = parts(path, path.inlined)[1]
+
+    def _apart(self, cotangent: Operand) -> Operand:
+        """A cotangent as a value of its own: it may be the very value that is pulled back."""
+        path = self.path
+        cotangent = path.present(cotangent)
+        if cotangent in path.tuples:
+            return path.perform("build_tuple", [self._apart(x) for x in path.tuples[cotangent]])
+        return cotangent if isinstance(path.type_of(cotangent), Known) else path.perform("unary", [cotangent], "+")
+
+    def _again(self, s: Statement) -> OnOneWay:
+        """The function, in the place of another call."""
+        inner = OnOneWay(self.path, s)
+        inner.params.update(self.params)
+        inner.inner.types.update(self.types)
+        return inner
+
+
+def pull_back(made: LinearMap, cotangent: Any) -> Any:
+    """What stands for a function that ``pullback`` has made."""
+
+
+def push_on(made: LinearMap, *tangents: Any) -> Any:
+    """What stands for a function that ``linearize`` has made."""
 
 
 def _require_numbers(kind: Abstract) -> None:

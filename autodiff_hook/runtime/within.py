@@ -19,7 +19,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import cell_of, operator_of
-from autodiff_hook.runtime.inner_paths import following_within
+from autodiff_hook.runtime.inner_paths import LinearMap, OnOneWay, following_within, pull_back, push_on
 from autodiff_hook.runtime.inner_programs import Result
 from autodiff_hook.runtime.tangents import transposed
 from autodiff_hook.transform.one_way.containers import pairs, parts
@@ -302,10 +302,30 @@ def _linear(
     if not args or _is_set(inf, options, "has_aux"):
         raise Refused("a linear map with has_aux, or of no function")
     function, primals = _with_options(inf, args[0], options), args[1:]
-    following_within(inf, s, function).require_repeatable(function, primals)
+    inner = following_within(inf, s, function)
+    if isinstance(inner, OnOneWay):
+        inner.place_map(function, primals, followed is directions.pulled)
+        return
+    inner.require_repeatable(function, primals)
     kept = [_kept(inf, s, x) for x in (function, *primals)]
     whole, point = (inf.before(s, "build_tuple", values) for values in (primals, kept[1:]))
     inline_call(inf, s, followed, [function, whole, kept[0], point], {})
+
+
+def _pulled_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+    """A call of what ``pullback`` has made on one way."""
+    if len(args) != 2:
+        raise Refused("a pullback of several cotangents")
+    args[0].value.pull(s, args[1])  # type: ignore[union-attr]
+
+
+def _pushed_on(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+    """A call of what ``linearize`` has made on one way."""
+    made: LinearMap = args[0].value  # type: ignore[union-attr]
+    moving = {i: x for i, x in enumerate(args[1:]) if not is_none(inf.type_of(x))}
+    if len(args) - 1 != len(made.primals):
+        raise Refused("a derivative in a direction that does not fit")
+    made.push(s, {i: _like(inf, s, made.primals[i], x) for i, x in moving.items()})
 
 
 def _kept(inf: Inference, s: Statement, operand: Operand) -> Operand:
@@ -359,6 +379,8 @@ _STEPS: Final[dict[Any, Step]] = {
     directions.row: _followed,
     directions.slopes_along: _followed,
     transposed: _transposed,
+    pull_back: _pulled_back,
+    push_on: _pushed_on,
     **{work: partial(_applied, placed) for work, placed in _WORKS.items()},
 }
 NAMED.update(_BY_NAME)

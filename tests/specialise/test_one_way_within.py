@@ -150,6 +150,20 @@ def with_notes(w):
     return slope["a"] * notes["seen"][0] + value * more["seen"][1] * (slope["kind"] is None)
 
 
+def pulled_back(w):
+    params = {"a": [w, 2.0 * w], "b": VECTOR * w}
+    (value, parts), back = ad.vjp(lambda p: (p["a"][0] * p["a"][1] + np.sum(p["b"] ** 2), (p["b"], w)), params)
+    params["b"] = params["b"] * 2.0
+    (slopes,) = back((value, (np.sin(parts[0]), None)))
+    (more,) = back((None, (params["b"], 1.0)))
+    return slopes["a"][0] * w + np.sum(slopes["b"] * more["b"]) + slopes["a"][1]
+
+
+def pushed_on(x):
+    ys, push = ad.linearize(lambda y, k: np.stack([y * k, y**2]), x, x[0])
+    return np.sum(push(x, None) * ys) + np.sum(push(ys[0], x[1]) ** 2)
+
+
 def draws(w):
     rng = np.random.default_rng(2)
     xs = [w, w * 2.0]
@@ -172,6 +186,8 @@ CASES = [
     (columns, VECTOR),
     (with_notes, 0.7),
     (draws, 0.7),
+    (pulled_back, 0.7),
+    (pushed_on, VECTOR),
 ]
 
 
@@ -203,6 +219,18 @@ def changes_its_argument(x):
     return np.sum(slope * y)
 
 
+def stores_into_what_it_has_captured(x):
+    seen = np.zeros(3)
+    seen[:] = x * 2.0
+
+    def f(y):
+        slope = y @ seen
+        seen[0] = y[1] * 3.0
+        return slope * seen[0] + seen[1]
+
+    return np.sum(ad.grad(f)(x) * seen)
+
+
 def changes_its_list(w):
     def f(xs):
         xs.append(xs[0] * w)
@@ -219,7 +247,13 @@ def reads_it_by_another_name(w):
 
 
 @pytest.mark.parametrize(
-    "f, x", [(changes_its_argument, VECTOR), (changes_its_list, 0.7), (reads_it_by_another_name, 0.7)]
+    "f, x",
+    [
+        (changes_its_argument, VECTOR),
+        (stores_into_what_it_has_captured, VECTOR),
+        (changes_its_list, 0.7),
+        (reads_it_by_another_name, 0.7),
+    ],
 )
 def test_what_is_left_to_the_carried_program(f, x):
     try:
