@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from types import CodeType
 from typing import Any, Final, NoReturn
 
 import numpy as np
