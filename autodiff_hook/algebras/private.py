@@ -27,8 +27,12 @@ class _Plain:
     pass
 
 
-_SIZE: Final = _Plain.__basicsize__
-"""How large objects are that have nothing but a ``__dict__``: no slots, and no base class written in C."""
+def _layout(cls: type) -> tuple[int, int, int]:
+    return cls.__basicsize__, cls.__dictoffset__, cls.__weakrefoffset__
+
+
+_LAYOUT: Final = _layout(_Plain)
+"""The memory of objects that have nothing but a ``__dict__``: no slots, and no base class written in C."""
 
 
 class Unfit(Exception):
@@ -81,7 +85,7 @@ class Private:
         if cls is dict:
             copied = self.made[id(value)] = {}
             return copied, self._dict(value, copied)
-        if is_plain_object(value) and cls.__basicsize__ == _SIZE and not has_in_type(cls, "__del__"):
+        if is_plain_object(value) and _layout(cls) == _LAYOUT and not has_in_type(cls, "__del__"):
             copied = self.made[id(value)] = object.__new__(cls)
             return copied, self._dict(value.__dict__, copied.__dict__)
         raise Unfit

@@ -510,3 +510,33 @@ def test_objects_of_classes_written_in_c_are_not_copied():
     drawn = [same.random() for _ in range(3)]
     for x in (0.7, 1.3, 0.7):
         assert ad.gradient(f, x) == (pytest.approx(drawn[0] + 2.0 * x * drawn[1] + drawn[2]),)
+
+
+class Slotted:
+    __slots__ = ("k",)
+
+    def __init__(self, k):
+        self.k = k
+
+
+class SlotBesideDict(Slotted):
+    """As large as an object that has attributes in its ``__dict__`` alone."""
+
+    __slots__ = ("__dict__",)
+
+    def __init__(self, k):
+        super().__init__(k)
+        self.more = 2.0 * k
+
+
+@pytest.mark.parametrize("cls", [Slotted, SlotBesideDict])
+def test_objects_with_slots_are_not_copied(cls):
+    def shown(holder, xs):
+        return sum(x * holder.k + getattr(holder, "more", x) for x in xs)
+
+    def f(x):
+        odd()
+        return shown(cls(x * x), [x, 2.0])
+
+    for _ in range(3):
+        assert ad.gradient(f, 1.5) == pytest.approx(slopes(f, 1.5))
