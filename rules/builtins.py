@@ -30,6 +30,7 @@ from autodiff_rules._constants import (
     declare_names,
     refuse,
 )
+from autodiff_rules._definitions import defines
 from autodiff_rules._numbers import COMPLEXES, REALS, is_array, is_number, is_real, project, repeated
 from autodiff_rules._powers import (
     complex_base_cotangent,
@@ -82,6 +83,18 @@ cotangents(pow, "base, exp, mod", ((Real, Real, Real),), **dict.fromkeys(("base"
 @cotangents(pow, "base, exp, mod=None", REALS, "base, exp")
 def pow_cotangents(ȳ, y, base, exp):
     return power_cotangents(ȳ, base, exp, y)
+
+
+@defines(pow)
+def power(base, exp, mod=None):
+    """``pow`` of what is no number; with a modulus, only the base is asked."""
+    if mod is None:
+        return base**exp
+    result = type(base).__pow__(base, exp, mod) if hasattr(type(base), "__pow__") else NotImplemented
+    if result is NotImplemented:
+        kinds = ", ".join([repr(type(x).__name__) for x in (base, exp, mod)])
+        raise TypeError(f"unsupported operand type(s) for ** or pow(): {kinds}")
+    return result
 
 
 cotangents(

@@ -90,6 +90,8 @@ def float_operation(lowered: Any, op: str, reflected: bool) -> Meaning:
     """A special method of float called by name: the operation on plain floats."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        if op == "**" and args[2:] == (None,):
+            args, t = args[:2], t[:2]
         plain = [float.__float__(x) if isinstance(x, float) else x for x in args]
         if not all([isinstance(x, (float, int)) for x in plain]):
             return NotImplemented, None

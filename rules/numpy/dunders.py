@@ -69,6 +69,20 @@ for name, found in SCALARS.items():
             for signature in signatures:
                 registry.add(getattr(cls, f"__{name}__"), signature, rule)
                 registry.add(getattr(cls, f"__r{name}__"), signature, reflected_when_asked(rule))
+
+
+def define_without_modulus(power):
+    """What classes that take the modulus of ``pow`` hand on is None."""
+
+    def defined(x, y, mod=None, /):
+        return NotImplemented if mod is not None else power(x, y)
+
+    defines(power)(defined)
+
+
+for cls in (np.ndarray, np.float64, np.complex128):
+    for name in ("__pow__", "__rpow__"):
+        define_without_modulus(getattr(cls, name))
 for name, (of_array, of_number) in UNARY.items():
     registry.add(getattr(np.ndarray, f"__{name}__"), (Array,), of_array)
     registry.add(getattr(np.float64, f"__{name}__"), (Real,), of_number)

@@ -944,6 +944,55 @@ def test_numpy_values_as_class_attributes(x):
     return shared.w.sum() * shared.s + shared.after() * Shared.of_class() + SharedAfter.of_class()
 
 
+class Modular(float):
+    def __pow__(self, exponent, mod=None):
+        return Modular(super().__pow__(exponent, mod) * 2.0)
+
+    def __rpow__(self, base, mod=None):
+        return super().__rpow__(base, mod)
+
+
+class Residue:
+    def __init__(self, x):
+        self.x = x
+
+    def __pow__(self, exponent, mod=None):
+        return Residue(self.x**exponent if mod is None else self.x**exponent % mod)
+
+    def __rpow__(self, base):
+        return Residue(base**self.x)
+
+    def __divmod__(self, other):
+        return self.x // other, Residue(self.x % other)
+
+
+OF_POWERS = {
+    "subclasses": lambda x: Modular(x) ** 3.0 * x ** Modular(x) + pow(Modular(x), 2),
+    "float": lambda x: float.__pow__(x, 3, None) * float.__rpow__(x, 2.0, None),
+    "objects": lambda x: pow(Residue(x), 3).x + pow(2.0, Residue(x)).x + pow(Residue(x), exp=x, mod=None).x,
+    "modulus": lambda x: pow(Residue(x), 3, 0.7).x * pow(Residue(x), x, mod=x / 3).x + pow(Modular(x), 2, None),
+    "arrays": lambda x: float(pow(np.array([x, 2.0]), np.array([2.0, x]), None).sum()),
+    "divmod": lambda x: divmod(Residue(x), 0.4)[1].x * x,
+}
+
+
+@pytest.mark.parametrize("name", OF_POWERS)
+def test_powers_by_name(name):
+    f = OF_POWERS[name]
+    for mode, operator in MODES.items():
+        assert operator(f, 1.3) == pytest.approx(differences(f, 1.3, 2 if mode == "hvp" else 1), rel=1e-5)
+
+
+def test_powers_with_a_modulus_that_no_class_knows():
+    def f(x):
+        try:
+            return pow(np.array([x]), 2.0, 3.0)
+        except TypeError:
+            return x * 2.0
+
+    assert gradient(f, 1.3) == (2.0,)
+
+
 class Quantity(float):
     def __new__(cls, value, unit):
         made = super().__new__(cls, value)

@@ -62,6 +62,7 @@ PROGRAMS = {
     "reduction": lambda x: x.__array_ufunc__(np.multiply, "reduce", x),
     "set and get": lambda x: (lambda y: (y.__setitem__(0, x[1] ** 2), y.__getitem__(slice(0, 2)))[1])(x * 1.0),
     "numbers": lambda x: np.array([v.__mul__(v).__rsub__(1.0).__float__() for v in x]),
+    "powers": lambda x: x.__pow__(2.5, None) * x.__rpow__(0.5, None) * np.array([v.__pow__(v, None) for v in x]),
     "view as complex": lambda x: (np.exp(1j * x).view(float)[:4] * x[:4]).view(complex) ** 2,
     "view by name": lambda x: x.view("<f8") + x.view(dtype=np.float64),
 }
@@ -77,6 +78,18 @@ def test_a_subclass_that_hands_its_operations_on():
         before = Counting.calls
         assert ad.gradient(lambda x: np.asarray(np.sin(x.view(Counting))).sum(), np.zeros(2))[0].tolist() == [1.0, 1.0]
         assert Counting.calls > before
+
+
+class Modular(np.ndarray):
+    """An array that takes the modulus of ``pow``."""
+
+    def __pow__(self, exponent, mod=None, /):
+        return super().__pow__(exponent, mod)
+
+
+def test_a_subclass_that_hands_the_modulus_of_powers_on():
+    with ad.install(__name__):
+        check_orders(lambda x: np.asarray(x.view(Modular) ** 3.0), positive(4))
 
 
 def test_views_of_other_bits_say_so():
