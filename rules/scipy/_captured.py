@@ -17,6 +17,7 @@ from autodiff_hook.config import opted_in_as
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.arguments import is_lasting
+from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.sharing import ByCode, make_room
 from autodiff_hook.semantics.scope import is_own, module_of
 
@@ -81,13 +82,18 @@ def number_of(y):
 
 def differentiable_alone(alg, function, args):
     """A function that one tape can differentiate, all of whose variables are numbers or arrays; None if not so."""
-    if alg.typed is None or not all(type(arg) in (float, int, np.ndarray) for arg in args):
+    if alg.typed is None or not all(type(arg) in _PLAIN | {int} for arg in args):
         return None
     found = alone(alg, function)
-    if found is None:
-        return None
+    return found if found is not None and _is_in_scope_alone(alg, function) else None
+
+
+def _is_in_scope_alone(alg, function):
+    """Whether what a function may call is as much in scope where it is handed in itself."""
     others = [name for name in alg.modules if not is_own(name) and name.partition(".")[0] not in LIBRARIES]
-    return found if all(name == module_of(function) or opted_in_as(name) for name in others) else None
+    lost = {name for name in others if name != module_of(function) and not opted_in_as(name)}
+    called = filter(lambda x: type(x) is FunctionType, reachable(function) if lost else ())
+    return all(lost.isdisjoint((module_of(x), x.__globals__.get("__name__"))) for x in called)
 
 
 def alone(alg, function):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import gc
 import math
+import sys
 import tracemalloc
+from types import ModuleType
 
 import numpy as np
 import pytest
 from scipy import integrate
 
-from autodiff_hook import gradient, hessian, hvp, jacobian, jvp, pullback, withgradient
+from autodiff_hook import gradient, hessian, hvp, install, jacobian, jvp, pullback, withgradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.reports import collecting
 from autodiff_hook.runtime.specialising import GENERIC
@@ -505,3 +507,51 @@ def test_a_solution_is_one_node_and_its_solver_is_not_followed(method):
         gradient(f, 0.7)
     followed = {r.code.co_name for r in reports if r.code is not None}
     assert followed.isdisjoint({"solve_ivp", "step", "_step_impl"})
+
+
+PACKAGE = """
+from scipy.integrate import odeint, solve_ivp
+
+def slope(y, t, rate, speed):
+    return [rate * y[0], -speed * y[1]]
+
+def by_odeint(rate, speed, tolerance):
+    return odeint(slope, [1.0, 2.0], [0.0, 0.5], args=(rate, speed), rtol=tolerance)[-1].sum()
+
+def of_what_is_given(given, rate, tolerance):
+    return odeint(lambda y, t, rate: given(y, rate), [1.0, 2.0], [0.0, 0.5], args=(rate,), rtol=tolerance)[-1].sum()
+"""
+
+
+@pytest.fixture
+def package(monkeypatch):
+    """A package that is opted in."""
+    made = ModuleType("solving_package")
+    monkeypatch.setitem(sys.modules, made.__name__, made)
+    exec(PACKAGE, vars(made))
+    with install(made.__name__):
+        yield made
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+def test_a_package_that_solves_for_its_caller(package):
+    """The module of the caller is in scope as well, which the right-hand side has no use for."""
+
+    def f(p):
+        return package.by_odeint(p[0], p[1], 1e-9)
+
+    with collecting() as reports:
+        found = gradient(f, np.array([0.3, 0.4]))[0]
+    assert found == pytest.approx([0.5 * np.exp(0.15), -np.exp(-0.2)], rel=1e-5)
+    followed = {r.code.co_name for r in reports if r.code is not None}
+    assert "step" not in followed and "slope" in followed
+
+
+def test_a_package_that_solves_what_it_is_given(package):
+    def given(y, rate):
+        return rate * y
+
+    def f(rate):
+        return package.of_what_is_given(given, rate, 1e-9)
+
+    assert gradient(f, 0.3) == pytest.approx((1.5 * np.exp(0.15),), rel=1e-5)
