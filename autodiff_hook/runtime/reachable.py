@@ -17,7 +17,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of, is_open, wrapped_by
 from autodiff_hook.runtime.sharing import ByCode
 
-_WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pandas"}
+_WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pandas", "sympy"}
 """Packages whose globals hold nothing that a program has made."""
 _ATTACHED: Final = frozenset({"J"})
 """The attributes that the loader gives to functions."""

@@ -675,3 +675,19 @@ def test_pandas_remembers_nothing_of_a_program_but_what_can_be_seen():
 
     assert_gradients(f, (X,), expected=(4.0 * X,))
     assert list(reachable(pd.isna)) == [pd.isna]
+
+
+def test_sympy_remembers_nothing_of_a_program_but_what_can_be_seen():
+    sympy = pytest.importorskip("sympy")
+    length = sympy.Symbol("length", positive=True)
+
+    def constant(x):
+        weights = {"m": [x * x]}
+        powers = (length**2 / sympy.sqrt(length)).as_powers_dict()
+        return weights["m"][0] * float(powers[length])
+
+    assert_gradients(constant, (X,), expected=(3.0 * X,))
+    for lost in (lambda x: float((length * x).subs(length, 2.0)), lambda x: float(sympy.cos(x) * length / length)):
+        with pytest.raises(NotDifferentiable, match="sympy"):
+            gradient(lost, X)
+    assert list(reachable(sympy.expand)) == [sympy.expand]
