@@ -22,7 +22,7 @@ _WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pand
 _ATTACHED: Final = frozenset({"J"})
 """The attributes that the loader gives to functions."""
 LEAVES: Final = frozenset({int, float, complex, bool, str, bytes, type(None), CodeType})
-"""What refers to nothing that matters; most of what large structures hold."""
+"""What refers to nothing that matters; most of what large structures hold, beside tuples of these."""
 
 
 def reachable(
@@ -35,14 +35,14 @@ def reachable(
     """``value`` and what it refers to: elements, attributes, captured cells, bound objects, and what functions name.
 
     That is globals, and, of classes that are met, methods and other attributes; not if ``names`` is false. What is
-    ``seen`` is passed by, and grows by what is met.
+    ``seen`` is passed by, and grows by what is met. Leaves, and tuples of nothing but leaves, are passed by as well.
     """
     seen = set() if seen is None else seen
     waiting, named, bases = [value], _Named(), set[int]()
     while waiting:
         for item in waiting:  # it grows: what is near comes first
             cls = type(item)
-            if cls in LEAVES or id(item) in seen:
+            if cls in LEAVES or id(item) in seen or cls is tuple and LEAVES.issuperset(map(type, item)):
                 continue
             kind = kind_of(cls)
             if kind == "number" or kind == "array" and not (arrays or item.dtype.hasobject):

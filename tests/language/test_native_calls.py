@@ -661,6 +661,11 @@ def test_the_keys_of_others_are_asked_as_often_as_in_the_plain_run():
     assert len(asked) == plain
 
 
+def test_tuples_of_leaves_are_not_searched():
+    values = [(1.0, "m", True), (), (np.ones(1), 1.0), ((2,),)]
+    assert [type(x) for x in reachable(values, True)] == [list, tuple, tuple, np.ndarray]
+
+
 def test_pandas_remembers_nothing_of_a_program_but_what_can_be_seen():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
