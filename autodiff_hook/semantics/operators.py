@@ -12,6 +12,7 @@ from autodiff_hook.algebras.arithmetic import PARTIALS, REAL, arithmetic, scale_
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, quiet
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.losses import plain
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.iteration import python_method
@@ -163,11 +164,15 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
         return INPLACE[op](a, b), None
     before = alg.read(a, t[0])
     operand = a if a.dtype.kind == "O" else a.copy()
-    value, token = _binary(alg, (before, t[1]), op, BINARY[op], operand, b)
+    if op in UFUNCS and not type(a) is np.ndarray is type(b):
+        # NumPy asks no other methods of their classes.
+        value, token = apply(alg, (None, before, t[1]), UFUNCS[op], (operand, b), {})
+    else:
+        value, token = _binary(alg, (before, t[1]), op, BINARY[op], operand, b)
     if value.shape != a.shape or not np.can_cast(value.dtype, a.dtype, "same_kind"):
         INPLACE[op](a, b)
         raise AssertionError("NumPy refuses this")
-    store_array(alg, (before, None, token), a, ..., value)
+    store_array(alg, (before, None, token), plain(a), ..., value)
     return a, alg.read(a, before)
 
 

@@ -1,11 +1,10 @@
 """Special methods called by name: they are the operators."""
 
-import operator
-
 import numpy as np
 
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import Deferred, nondifferentiable, registry
+from autodiff_hook.semantics.operations import NAMES, UFUNCS
 from autodiff_hook.signatures import Array, Real
 from autodiff_rules import operator as numbers
 from autodiff_rules._definitions import defines
@@ -91,18 +90,18 @@ for name, (of_array, of_number) in UNARY.items():
 cotangents(np.float64.__float__, "self, /", ((Real,),), self=lambda ȳ: ȳ)
 
 
-def define_in_place(name):
-    compute = getattr(operator, name)
+def define_in_place(name, ufunc):
+    """No other methods of the classes of the operands are asked."""
 
     def in_place(self, value, /):
-        self[...] = compute(self, value)
+        np.ndarray.__setitem__(self, ..., ufunc(self, value))
         return self
 
     defines(getattr(np.ndarray, f"__i{name}__"))(in_place)
 
 
-for name in ("add", "sub", "mul", "truediv", "mod", "floordiv", "pow", "matmul"):
-    define_in_place(name)
+for op, ufunc in UFUNCS.items():
+    define_in_place(NAMES[op], ufunc)
 
 
 @defines(np.ndarray.__array__)

@@ -300,8 +300,62 @@ def copied_beside_a_view(x):
     return float(copied.whole.sum() * copied.part.sum())
 
 
+class Versor(np.ndarray):
+    """Shows its memory by an attribute as well."""
+
+    def __new__(cls, v):
+        own = np.array(v, dtype=float)
+        obj = super().__new__(cls, own.shape, float, own)
+        obj.own = own
+        return obj
+
+    def __array_finalize__(self, obj):
+        if obj is not None:
+            self.own = getattr(obj, "own", np.zeros(3))
+
+
+def attribute_that_shows_the_memory(x):
+    v = Versor([1.0, 2.0, 3.0])
+    v += np.sin(x)
+    v /= np.linalg.norm(v)
+    return float(v.own[1] * x[0] + v[2] * (v * x).own[0])
+
+
+class OwnOperators(np.ndarray):
+    """NumPy asks nothing of this where an array is changed in place."""
+
+    def __add__(self, other):
+        return np.asarray(self) + other * 10.0
+
+    def __radd__(self, other):
+        return np.asarray(self) * 7.0
+
+    def __imul__(self, other):
+        return np.ndarray.__imul__(self, other * 3.0)
+
+    def __mul__(self, other):
+        return np.asarray(self) * other + 100.0
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value * 2.0)
+
+
+def changed_in_place_by_its_own_class(x):
+    a = np.array([1.0, 2.0, 3.0]).view(OwnOperators)
+    a += x
+    a *= x[1]
+    return float(np.asarray(a) @ x)
+
+
+def changed_in_place_by_another_class(x):
+    a = x * 2.0
+    a += (x * x).view(OwnOperators)
+    return float(a @ x)
+
+
 RIGHT = (
-    attributes_handed_on,
+    *(changed_in_place_by_its_own_class, changed_in_place_by_another_class),
+    *(attributes_handed_on, attribute_that_shows_the_memory),
     *(wrapped_as_before, wrapped_by_super, copied_beside_a_view),
     *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
     *(matrix_blocks_and_powers, matrices_joined, matrix_decompositions, plain_subclass),

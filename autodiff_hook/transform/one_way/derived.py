@@ -64,13 +64,13 @@ def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
 
 def _binary(inf: Path, s: Statement) -> Abstract | None:
     left, right = s.operands
-    name = NAMES[s.data]
+    name, kind = NAMES[s.data], inf.type_of(left)
+    is_array = isinstance(kind, Array) and not kind.scalar or is_derived(kind, inf)
+    if s.op == "inplace" and is_array:
+        return _in_place(inf, s, name)
     own, reflected = _method(inf, left, f"__{name}__"), _method(inf, right, f"__r{name}__")
     if own is None and reflected is None:
-        if s.op == "inplace" and is_derived(inf.type_of(left), inf):
-            raise Refused("an array of a derived class is changed in place")
         return computed(inf, s, BINARY[s.data], s.operands)
-    kind = inf.type_of(left)
     if reflected is not None and isinstance(kind, Array) and not kind.scalar:
         result = inf.call(Constant(reflected), [right, left])
         found = inf.type_of(result)
@@ -78,6 +78,18 @@ def _binary(inf: Path, s: Statement) -> Abstract | None:
             return alias(inf, s, result)
         raise Refused(f"__r{name}__ of {named(inf.type_of(right))}")
     return None
+
+
+def _in_place(inf: Path, s: Statement, name: str) -> Abstract | None:
+    """What changes an array: NumPy asks no class for the operators that are not in place."""
+    left, right = s.operands
+    if _method(inf, left, f"__i{name}__"):
+        return None
+    if is_derived(inf.type_of(left), inf):
+        raise Refused("an array of a derived class is changed in place")
+    if _method(inf, right, f"__r{name}__"):
+        raise Refused(f"an array is changed in place by {named(inf.type_of(right))}")
+    return computed(inf, s, BINARY[s.data], s.operands)
 
 
 def _compare(inf: Path, s: Statement) -> Abstract | None:
