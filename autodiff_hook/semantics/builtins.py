@@ -15,6 +15,7 @@ from autodiff_hook.semantics.items import getitem
 from autodiff_hook.semantics.iteration import (
     CarriedIterator,
     Pairs,
+    begun,
     get_iter,
     is_iteration,
     is_view,
@@ -88,6 +89,9 @@ def iter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         return iteration(alg, _called_pairs(alg, t[0], *args)), None
     if is_iteration(args[0]) or exchange_of(alg, args[0]) is not None:
         return args[0], None
+    method = python_method(args[0], "__iter__")
+    if method is not None:
+        return begun(alg, args[0], t[0], method)
     return iteration(alg, get_iter(alg, t, None, args[0])[0]), None
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, load_key, lose, reaches, some
 from autodiff_hook.errors import NotDifferentiable, user_location
+from autodiff_hook.lift.values import STARTED
 from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import behind, find_in_type
 from autodiff_hook.runtime.losses import failure
@@ -92,7 +93,7 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
     if form == "view":
         return _view_pairs(alg, value), None
     if form == "object":
-        return _object_pairs(alg, value, t[0])
+        return _object_pairs(alg, value, t[0], data is STARTED)
     if form == "sequence":
         return _sequence_pairs(alg, value, t[0]), None
     if type(value) is np.flatiter:
@@ -104,7 +105,7 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
     parts = None
     if t[0] is not None and issubclass(type(value), WRITTEN):
         parts = alg.unknown(failure(type(value), _TAKEN_APART))
-    return zip(iter(value), repeat(parts)), None
+    return zip(value if data is STARTED else iter(value), repeat(parts)), None
 
 
 _TAKEN_APART: Final = "which is taken apart, and from whose parts a number is read"
@@ -262,15 +263,21 @@ def _typed_pairs(alg: Algebra, owner: array[Any]) -> Pairs:
         index += 1
 
 
-def _object_pairs(alg: Algebra, value: Any, moving: Any) -> Result:
+def _object_pairs(alg: Algebra, value: Any, moving: Any, started: bool) -> Result:
     """An iterable or an iterator written as a class."""
     method = python_method(value, "__iter__")
-    if method is None:
+    if method is None or started:
         return stepped(alg, value), None
+    iterator, token = begun(alg, value, moving, method)
+    return get_iter(alg, (token,), STARTED, iterator)
+
+
+def begun(alg: Algebra, value: Any, moving: Any, method: FunctionType) -> Result:
+    """The iterator that the ``__iter__`` of an object gives: what it is asked is seen by those who hold it."""
     iterator, token = apply(alg, (None, moving), method, (value,), {})
-    if iterator is value:
-        return stepped(alg, value), None
-    return get_iter(alg, (token,), None, iterator)
+    if not hasattr(type(iterator), "__next__"):
+        raise TypeError(f"iter() returned non-iterator of type '{type(iterator).__name__}'")
+    return iterator, token
 
 
 def stepped(alg: Algebra, iterator: Any) -> Pairs:

@@ -14,7 +14,7 @@ import typing
 
 import numpy as np
 import pytest
-from helpers import gradient_at
+from helpers import gradient_at, raised, raised_in_gradient
 from in_all_modes import MODES, differences
 
 from autodiff_hook import gradient, jacfwd, jvp, linearize
@@ -384,6 +384,60 @@ def test_iterators(x):
     tree = Tree(x, Tree(2.0), Tree(x * x, Tree(x)))
     a, b, *rest = Countdown(5, x)
     return total + sum(Countdown(3, x)) + sum(tree) + max(tree) + a * b + next(Countdown(2, x)) + sum(rest)
+
+
+class Rewound:
+    """An iterator that every ``__iter__`` sets back to its first item."""
+
+    def __init__(self, count, x):
+        self.count, self.x, self.place = count, x, 0
+
+    def __iter__(self):
+        self.place = 0
+        return self
+
+    def __next__(self):
+        if self.place == self.count:
+            raise StopIteration
+        self.place += 1
+        return self.x * self.place
+
+
+@gradient_at(1.3)
+def test_iterators_that_begin_again(x):
+    steps = Rewound(3, x)
+    it = iter(steps)
+    total = next(it) * 3.0 + sum(it) + (it is steps)
+    for item in it:
+        total += item * x
+        if item > 2.0 * x:
+            break
+    rest = (item * 2.0 for item in iter(it))
+    return total * steps.place + next(rest) + steps.place + sum(map(float, it)) + next(it, x**3)
+
+
+class Wrong:
+    def __init__(self, items):
+        self.items = items
+
+    def __iter__(self):
+        return self.items
+
+
+def test_what_iter_has_to_return():
+    def asked(x):
+        try:
+            return sum(Wrong([x]))
+        except TypeError as error:
+            return x * len(str(error))
+
+    def looped(x):
+        for item in Wrong([x, x]):
+            x = x * item
+        return x
+
+    assert gradient(asked, 2.0) == (len("iter() returned non-iterator of type 'list'"),)
+    assert raised_in_gradient(looped, 2.0) == raised(looped, 2.0)
 
 
 class Managed:

@@ -56,20 +56,34 @@ def _rows(inf: Path, operand: Operand, value: Array) -> Iterator[Operand]:
 
 def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[Operand]:
     """The items of an object whose class says how it is iterated over."""
-    begin = look(inf, value.cls, "__iter__")
     at = look(inf, value.cls, "__getitem__")
-    if begin is None and type(at) is FunctionType:
+    if look(inf, value.cls, "__iter__") is None and type(at) is FunctionType:
         return _by_index(inf, operand, at)
-    if type(begin) is not FunctionType:
+    started = begun(inf, operand)
+    if started is None:
         raise Refused(f"an iteration over {named(value)}")
-    started = inf.call(Constant(begin), [operand])
-    kind = inf.type_of(started)
-    if not isinstance(kind, (Fresh, Outside)) or is_container(kind.cls):
+    if started in inf.iterators:
         return items(inf, started)
-    step = look(inf, kind.cls, "__next__")
-    if type(step) is not FunctionType:
-        raise Refused(f"an iteration over {named(kind)}")
-    return _stepped(inf, started, step)
+    step = step_of(inf, inf.type_of(started))
+    if step is None:
+        raise Refused(f"an iteration over {named(inf.type_of(started))}")
+    return stepped(inf, started, step)
+
+
+def begun(inf: Path, operand: Operand) -> Operand | None:
+    """What the ``__iter__`` of an object gives; None if no Python code says it."""
+    begin = _method(inf, inf.type_of(operand), "__iter__")
+    return None if begin is None else inf.call(Constant(begin), [operand])
+
+
+def step_of(inf: Path, kind: Abstract) -> FunctionType | None:
+    """The ``__next__`` of an object, if it is Python code."""
+    return _method(inf, kind, "__next__")
+
+
+def _method(inf: Path, kind: Abstract, name: str) -> FunctionType | None:
+    found = look(inf, kind.cls, name) if isinstance(kind, (Fresh, Outside)) and not is_container(kind.cls) else None
+    return found if type(found) is FunctionType else None
 
 
 def _by_index(inf: Path, operand: Operand, at: FunctionType) -> Iterator[Operand]:
@@ -84,7 +98,8 @@ def _by_index(inf: Path, operand: Operand, at: FunctionType) -> Iterator[Operand
         yield item
 
 
-def _stepped(inf: Path, operand: Operand, step: FunctionType) -> Iterator[Operand]:
+def stepped(inf: Path, operand: Operand, step: FunctionType) -> Iterator[Operand]:
+    """What an object gives step by step."""
     while True:
         try:
             item = inf.call(Constant(step), [operand])

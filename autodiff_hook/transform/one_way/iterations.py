@@ -64,14 +64,19 @@ def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
 
 
 def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    started = iterating.begun(inf, args[0]) if args[0] not in inf.iterators else None
+    if started is not None:
+        return alias(inf, s, started)
     return alias(inf, s, inf.iterator(items(inf, args[0])))
 
 
 def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    if args[0] not in inf.iterators:
+    step = iterating.step_of(inf, inf.type_of(args[0]))
+    if args[0] not in inf.iterators and step is None:
         return None
     try:
-        return alias(inf, s, inf.advance(args[0], Constant(None)))
+        given = inf.advance(args[0], Constant(None)) if step is None else next(iterating.stepped(inf, args[0], step))
+        return alias(inf, s, given)
     except StopIteration:
         if len(args) > 1:
             return alias(inf, s, args[1])

@@ -74,11 +74,11 @@ def produced(inf: Inference, s: Statement, function: Any, args: list[Operand]) -
     if function not in (enumerate, zip) or inf.block is None:
         return None
     for operand in args:
-        parts, cls = items(inf, operand), object_class(inf.type_of(operand))
+        parts = items(inf, operand)
         made = None
         if parts is not None:
             made = Statement("call", [Constant(ONE_BY_ONE[len(parts) - 1]), *parts], Variable(), (), s.position)
-        elif cls is not None and type(look(inf, cls, "__iter__")) is FunctionType:
+        elif is_iterated_by_code(inf, operand):
             made = Statement("get_iter", [operand], Variable(), None, s.position)
         if made is not None:
             given = [made.made if x is operand else x for x in args]
@@ -86,6 +86,12 @@ def produced(inf: Inference, s: Statement, function: Any, args: list[Operand]) -
             inf.block.statements.insert(inf.index, made)
             return made
     return None
+
+
+def is_iterated_by_code(inf: Inference, operand: Operand) -> bool:
+    """Whether an ``__iter__`` of Python code begins an iteration over an object."""
+    cls = object_class(inf.type_of(operand))
+    return cls is not None and type(look(inf, cls, "__iter__")) is FunctionType
 
 
 def _keys(kind: Tuple | Outside) -> Sequence[Any] | None:

@@ -322,7 +322,7 @@ def _for_all_ways(
         return lambda: helpers.attribute_by_name(inf, s, args)
     if function is setattr and len(args) == 3 and not kwargs:
         return lambda: helpers.assigned_by_name(inf, s, args)
-    if function is iter and len(args) == 1:
+    if function is iter and len(args) == 1 and not apart.is_iterated_by_code(inf, args[0]):
         s.op, s.operands, s.data = "get_iter", args, None
         return lambda: inf.evaluate(inf, s)
     if function is held:

@@ -255,6 +255,7 @@ _OPERATORS: Final = {
 UNARY_DUNDERS: Final = {
     **{UNARY[op]: name for op, name in UNARY_METHODS.items()},
     **{str: "__str__", repr: "__repr__", abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
+    **{iter: "__iter__", next: "__next__"},
 }
 
 
@@ -274,6 +275,8 @@ def special_method(
 ) -> tuple[Any, list[Operand]] | None:
     """What an operator of objects calls, and its arguments; None if their classes do not say it in Python."""
     first = class_of(types[0])
+    if function in (iter, next) and len(types) > 1:
+        return None
     if function in UNARY_DUNDERS and first is not None:
         found = look(inf, first, UNARY_DUNDERS[function])
         return (found, args) if type(found) is FunctionType else None
