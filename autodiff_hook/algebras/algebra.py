@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from weakref import ReferenceType
 
 from autodiff_hook.algebras.lifetimes import Lifetimes, Table
+from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.errors import AutodiffError, NotDifferentiable, Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.memories import Memories
@@ -60,6 +61,8 @@ class Algebra:
         """The buffers that pullbacks hold: a store into one of them keeps what was there."""
         self.uncaptured: set[int] = set() if over is None else over.uncaptured
         """Those of them that no pullback has captured: nobody asks for what stores overwrite there."""
+        self.others = HOLDERS.known
+        """The earlier passes whose pullbacks are alive: stores keep what was there for these, too."""
         self.given: Given | None = None if over is None else over.given
         """The references among the arguments, which may be met under another name."""
         self.numbers: Callable[[tuple[float, ...], Any], Token] | None = None

@@ -232,9 +232,8 @@ class Buffers:
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
         """Native code has written to an array, or may have: constants, or what is unknown."""
         root = root_of(array)
-        known, held, others = self.versions.get(id(root)), id(root) in self.held, self._others(root)
-        for memory in others:
-            memory.later.append((array, ..., before))
+        known, held = self.versions.get(id(root)), id(root) in self.held
+        HOLDERS.keep(array, ..., before)
         if array.dtype.kind not in "fciuOV" or known is None and unknown is None and not held:
             return
         layout = self._layout(root, array)

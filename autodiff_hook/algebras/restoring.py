@@ -15,7 +15,8 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.buffers import frozen_key, root_of
+from autodiff_hook.runtime.losses import plain
 
 T = TypeVar("T")
 
@@ -148,19 +149,25 @@ class Holders:
     """The forward passes that are over, while their pullbacks are alive: stores of others keep content for them."""
 
     def __init__(self) -> None:
-        self._known: dict[int, weakref.ref[Any]] = {}
+        self.known: dict[int, weakref.ref[Any]] = {}
         self.generation = 0
 
     def add(self, session: Any) -> None:
         """A forward pass is over; ``session.tape`` is what it left."""
         key = id(session)
-        self._known[key] = weakref.ref(session, lambda _: self._known.pop(key, None))
+        self.known[key] = weakref.ref(session, lambda _: self.known.pop(key, None))
         self.generation += 1
 
     def of(self, root: Any) -> list[Memory]:
         """The memories of those that hold a buffer."""
-        sessions = [known() for known in list(self._known.values())]
+        sessions = [known() for known in list(self.known.values())]
         return [s.tape.buffered.memory for s in sessions if s is not None and id(root) in s.tape.held]
+
+    def keep(self, array: Any, key: Any, content: Any = None) -> None:
+        """Keep what an array has at ``key``, which is about to be overwritten, or had."""
+        for memory in self.of(root_of(array)) if self.known else ():
+            found = content_at(plain(array), key) if content is None else content
+            memory.later.append((array, frozen_key(key), found))
 
 
 HOLDERS: Final = Holders()

@@ -15,6 +15,7 @@ from autodiff_hook.algebras.algebra import Algebra as Algebra
 from autodiff_hook.algebras.algebra import Result as Result
 from autodiff_hook.algebras.algebra import Token as Token
 from autodiff_hook.algebras.lifetimes import MANY, enter_weakly
+from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
@@ -68,7 +69,13 @@ def quiet(alg: Algebra, tokens: Any) -> bool:
 
 def idle(alg: Algebra) -> bool:
     """Whether nothing that can be reached without a token matters to a derivative."""
-    return not (alg.shadows or alg.buffers or alg.losses or alg.held or alg.iterates or alg.files)
+    return not (alg.shadows or alg.buffers or alg.losses or alg.held or alg.others or alg.iterates or alg.files)
+
+
+def is_held(alg: Algebra, array: Any) -> bool:
+    """Whether pullbacks hold the memory of an array."""
+    root = root_of(array)
+    return id(root) in alg.held or bool(alg.others and HOLDERS.of(root))
 
 
 def reaches(alg: Algebra, *values: Any, names: bool = True) -> bool:

@@ -19,7 +19,7 @@ from autodiff_hook.algebras.levels import mapped, own_of, settled
 from autodiff_hook.algebras.lifetimes import drop_buffers
 from autodiff_hook.algebras.odd import is_odd, odd_result, refuse_shared, truncates
 from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, is_other_field, places_in, seen_as
-from autodiff_hook.algebras.restoring import set_shape
+from autodiff_hook.algebras.restoring import HOLDERS, set_shape
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
 from autodiff_hook.cotangents import NotImplementedCotangent
@@ -171,6 +171,7 @@ class Tangents(Algebra):
         if moving is not None and truncates(array, value):
             moving = None
         refuse_shared(array, moving)
+        HOLDERS.keep(array, key)
         root = root_of(array)
         if moving is None and before is None and id(root) not in self.buffers and not self._was_made(root):
             array[key] = value
@@ -208,6 +209,7 @@ class Tangents(Algebra):
             self.buffers[id(root)] = (root, whole.reshape(array.shape) if is_array else whole)
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
+        HOLDERS.keep(array, ..., before)
         root = root_of(array)
         if unknown is not None:
             self.buffers[id(root)] = (root, unknown)

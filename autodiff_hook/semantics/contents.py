@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, is_held, reaches
 from autodiff_hook.errors import CUT, NotDifferentiable
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
@@ -67,7 +67,7 @@ if hasattr(np.ndarray, "_set_shape"):
 @means(np.ndarray.resize)
 def resize(alg: Algebra, t: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
     """``array.resize(shape)``, which moves memory."""
-    if t[0] is not None or reaches(alg, args[0]) or id(root_of(args[0])) in alg.held:
+    if t[0] is not None or reaches(alg, args[0]) or is_held(alg, args[0]):
         raise NotDifferentiable(
             "an array that the gradient depends on gets another size in place, which is not differentiated",
             remedies=("make another array of it: np.pad, np.concatenate, np.resize or a[:n]", CUT),

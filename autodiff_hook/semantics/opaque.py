@@ -16,6 +16,7 @@ from autodiff_hook.algebras.shadows import (
     Result,
     Token,
     idle,
+    is_held,
     keep,
     kind,
     known,
@@ -104,7 +105,8 @@ def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs, searc
     """
     if idle(alg):
         return function(*args, **kwargs), None
-    arrays = [] if searched and not alg.held else list(memory(alg, written_by(function, args, kwargs)))
+    looks = not searched or alg.held or alg.others
+    arrays = list(memory(alg, written_by(function, args, kwargs))) if looks else []
     result = (run_natively if searched else call_natively)(function, args, kwargs)
     for array, before in arrays:
         if is_changed(array, before):
@@ -193,7 +195,7 @@ def is_written(alg: Algebra, array: Any) -> bool:
 
 def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterator[tuple[Any, Any]]:
     """The arrays that a call may write to, with copies of them; only those that matter, or all."""
-    if not everything and not alg.held and not alg.buffers and not alg.shadows:
+    if not everything and not (alg.held or alg.others or alg.buffers or alg.shadows):
         return
     seen: set[int] = set()
     for value in values:
@@ -202,7 +204,7 @@ def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterato
         for array in reachable(value, True, alg.memories.given, seen):
             if kind_of(type(array)) != "array" or not array.flags.writeable:
                 continue
-            if everything or id(root_of(array)) in alg.held or is_written(alg, array):
+            if everything or is_held(alg, array) or is_written(alg, array):
                 yield array, plain(array).copy()
 
 

@@ -288,6 +288,62 @@ def test_two_pullbacks_over_one_workspace_interleaved():
     assert workspace.tolist() == [7.0, 7.0]
 
 
+SHARED = np.ones(3)
+LEVEL = [2.0]
+
+
+def stores_an_item(x):
+    SHARED[0] = LEVEL[0]
+    return float((SHARED * x).sum())
+
+
+def multiplies(x):
+    global SHARED
+    SHARED *= LEVEL[0]
+    return float((SHARED * x).sum())
+
+
+def writes_by_a_ufunc(x):
+    np.multiply(SHARED, LEVEL[0], out=SHARED)
+    return float((SHARED * x).sum())
+
+
+def fills(x):
+    SHARED.fill(LEVEL[0])
+    SHARED[1:] += 1.0
+    return float((SHARED * x).sum())
+
+
+def prepared():
+    SHARED[1] = LEVEL[0]
+    SHARED.sort()
+
+
+def calls_what_stores(x):
+    prepared()
+    return float((SHARED * x * x).sum())
+
+
+def draws(x):
+    np.random.default_rng(int(LEVEL[0])).standard_normal(out=SHARED)
+    return float((SHARED * x).sum())
+
+
+@pytest.mark.parametrize("later", [pullback, gradient, lambda f, x: jvp(f, (x,), (1.0,))])
+@pytest.mark.parametrize(
+    "f", [stores_an_item, multiplies, writes_by_a_ufunc, fills, calls_what_stores, draws], ids=lambda f: f.__name__
+)
+def test_pullbacks_find_what_later_passes_overwrite_with_constants(f, later):
+    LEVEL[0], SHARED[:] = 2.0, [1.0, 2.0, 3.0]
+    _, back = pullback(f, 1.5)
+    found = back(1.0)
+    LEVEL[0] = 5.0
+    kept = later(f, 1.5)
+    content = SHARED.copy()
+    assert back(1.0) == found and np.array_equal(SHARED, content)
+    del kept
+
+
 def test_writing_calls_that_are_not_known_are_errors():
     def f(x):
         a = x * 2
