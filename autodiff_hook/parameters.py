@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import cache
+from itertools import takewhile
 from typing import Any, Final
 
 Names = tuple[str, ...]
@@ -56,6 +58,28 @@ class Parameters:
                 if name not in taken:
                     return f"the option {name!r}"
         return f"what a call with {count} positional arguments leaves out"
+
+
+def by_place(function: Any, count: int, names: Collection[str]) -> tuple[str, ...]:
+    """Which of the ``names`` of a call stand at the places behind its ``count`` positional arguments.
+
+    Rules are chosen, and lists taken apart, by what stands at a place. What has a default stays an option.
+    """
+    return tuple(takewhile(names.__contains__, _first_names(function)[count:]))
+
+
+@cache
+def _first_names(function: Any) -> tuple[str, ...]:
+    """The names of the first parameter of a function and of those behind it that have no default."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return ()
+    count = 1
+    while count < len(parameters) and parameters[count].default is inspect.Parameter.empty:
+        count += 1
+    named = takewhile(lambda p: p.kind is p.POSITIONAL_OR_KEYWORD, parameters[:count])
+    return tuple([p.name for p in named])
 
 
 _known: Final[dict[int, tuple[Any, Parameters]]] = {}

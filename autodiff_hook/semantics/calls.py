@@ -27,6 +27,7 @@ import numpy as np
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some
+from autodiff_hook.parameters import by_place
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN
@@ -185,6 +186,8 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     if is_function_overridden(function, args):
         return call_function_override(alg, t, function, args, kwargs)
     if registry.has_rules(function):
+        if kwargs:
+            args, kwargs, t = _by_place(t, function, args, kwargs)
         args, t = drained(alg, t, function, args)
         adding = code_that_adds(function, args, kwargs)
         if adding is not None:
@@ -215,6 +218,18 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
             return value, alg.unknown(odd_result(function))
         return value, written(alg, t[1:], function, args, kwargs, value) if token is None else token
     return _unfold(alg, t, function, args, kwargs)
+
+
+def _by_place(t: Any, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs, Any]:
+    """The arguments of a call and their tokens, with those by place that can stand there."""
+    moved = by_place(function, len(args), kwargs)
+    if not moved:
+        return args, kwargs, t
+    count = 1 + len(args)
+    tokens = dict(zip(kwargs, t[count:]))
+    named = {name: value for name, value in kwargs.items() if name not in moved}
+    t = (*t[:count], *map(tokens.__getitem__, (*moved, *named)))
+    return (*args, *map(kwargs.__getitem__, moved)), named, t
 
 
 _EMPTY: Final = (np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)

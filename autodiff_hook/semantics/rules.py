@@ -107,9 +107,9 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
     if lost is not None:
         value = function(*args, **kwargs)
         return value, lose(alg, value, lost)
-    if has_objects(args):
+    if has_objects(values):
         return call_on_objects(alg, t, function, args, kwargs)
-    if has_subclasses(alg, args):
+    if has_subclasses(alg, values):
         return call_of_subclasses(alg, rule, function, args, kwargs, t, tokens)
     if makes_records(function, args, kwargs):
         return made_records(alg, tokens, function, args, kwargs)
@@ -124,7 +124,7 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
         if takes_objects(function, args):
             return call_on_objects(alg, t, function, args, kwargs)
         return call_opaque(alg, t, function, args, kwargs, _ODD)
-    args = tuple([unchanging(x) if kind(x) in ("list", "dict", "tuple") else x for x in args])
+    args, kwargs = tuple(map(unchanging, args)), {name: unchanging(x) for name, x in kwargs.items()}
     value, token = alg.call_rule(rule, function, args, kwargs, tokens)
     if is_strange(value, args):
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))

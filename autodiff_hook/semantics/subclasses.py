@@ -72,7 +72,7 @@ def call_of_subclasses(
             return _wrapped(alg, rule, function, args, kwargs, whole, t)
     value = function(*args, **kwargs)
     note_attributes(alg, value, args)
-    behind, token = alg.call_rule(rule, function, tuple(map(unwrapped, args)), kwargs, whole)
+    behind, token = alg.call_rule(rule, function, *_all_unwrapped(args, kwargs), whole)
     return value, adopted(alg, function, value, behind, token)
 
 
@@ -90,7 +90,7 @@ def call_behind(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs)
     """A call without a rule that leaves the numbers to plain arrays; ``t`` has the tokens of the arguments."""
     value = function(*args, **kwargs)
     note_attributes(alg, value, args)
-    behind, token = apply(alg, (None, *t), function, tuple(map(unwrapped, args)), kwargs)
+    behind, token = apply(alg, (None, *t), function, *_all_unwrapped(args, kwargs))
     return value, adopted(alg, function, value, behind, token)
 
 
@@ -106,6 +106,10 @@ def asking(function: Any, args: Args) -> Any:
     alone = any(function is f for f in _ALONE)
     sorts = any(function is f for f in _SORTING) and python_method(args[0], function.__name__) is None
     return None if alone or sorts else inner
+
+
+def _all_unwrapped(args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
+    return tuple(map(unwrapped, args)), {name: unwrapped(x) for name, x in kwargs.items()}
 
 
 def unwrapped(value: Any) -> Any:
@@ -157,7 +161,7 @@ def _wrapped(alg: Algebra, rule: Any, ufunc: Any, args: Args, kwargs: Kwargs, wh
     wrap = find_in_type(type(wrapping), "__array_wrap__")
     # What was written for older versions of NumPy is not told whether the result is a scalar.
     taken = 4 if wrap.__code__.co_flags & CO_VARARGS else min(4, wrap.__code__.co_argcount)
-    behind, token = alg.call_rule(rule, ufunc, tuple(map(unwrapped, args)), kwargs, whole)
+    behind, token = alg.call_rule(rule, ufunc, *_all_unwrapped(args, kwargs), whole)
     several = ufunc.nout > 1
     made, tokens = (behind, token) if several else ((behind,), (token,))
     own = t[next(place for place, x in enumerate(args) if x is wrapping)]

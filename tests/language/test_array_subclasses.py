@@ -390,3 +390,16 @@ def scale_made_anew(x):
 def test_an_attribute_that_is_made_anew_natively_is_a_clear_error_where_it_is_carried():
     with pytest.raises(NotDifferentiable, match="an attribute that NumPy copies"):
         generic_gradient(scale_made_anew, AT)
+
+
+def by_name(x):
+    values = x * np.array([1.0, 2.0, 3.0])
+    weights = values.view(Plain)
+    objects = np.array([x, x * x, 2.0], dtype=object)
+    total = np.average([1.0, x, 2.0], weights=weights) + np.average([1.0, 2.0, 3.0], weights=objects)
+    return float(total + np.interp(0.5, [0.0, 1.0, 2.0], weights, left=weights[0]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_arrays_given_by_name(mode):
+    assert MODES[mode](by_name, 1.3) == pytest.approx(differences(by_name, 1.3, 1 + (mode == "hvp")), rel=1e-5)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import math
+import statistics
 
+import numpy as np
 import pytest
 from helpers import assert_gradients, gradient_at
 
@@ -398,3 +400,30 @@ def test_a_function_that_becomes_constant_after_it_was_called():
         return y + scaled(x)
 
     assert generic_withgradient(f, 1.5) == (9.0, (3.0,))
+
+
+@gradient_at(1.2, 0.7)
+def test_arguments_of_builtins_by_name(x, y):
+    squared = functools.partial(pow, exp=2)
+    z = complex(real=x, imag=y)
+    total = pow(base=x, exp=y) + squared(y) + z.imag * z.real + round(number=x, ndigits=1) * y
+    return total + statistics.mean(data=[x, y, 1.0]) + statistics.fmean(data=[x, y]) * sum(map(squared, [x, y]))
+
+
+@gradient_at(1.2, 0.7)
+def test_lists_that_functions_of_numpy_are_given_by_name(x, y):
+    total = np.average(a=[x, 2.0, y]) + np.average([1.0, y], weights=[x, 1.0]) + np.sum(a=[x, y])
+    total += np.dot(a=[x, 1.0], b=[2.0, y]) + np.cross(a=[1.0, x, 2.0], b=[y, 1.0, 0.0]).sum()
+    total += np.nansum(a=[x, y], where=[True, False]) + np.linalg.solve(a=[[x, 1.0], [0.0, 2.0]], b=[1.0, y]).sum()
+    return float(total)
+
+
+@gradient_at(1.2, 0.7)
+def test_what_was_given_by_name_and_changes_later(x, y):
+    weights, mask, places = [x, 1.0, y], [True, False, True], [1, 0, 2]
+    values = np.array([x, y, x * y])
+    total = np.average([1.0, x, y], weights=weights) + np.sum(values**2, where=mask)
+    total += (np.take(values, indices=places) * [1.0, 2.0, 3.0]).sum()
+    weights[0], mask[1], places[0] = 100.0, True, 2
+    weights.append(3.0)
+    return float(total)

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.parameters import by_place
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import wrapped_by
@@ -175,6 +176,11 @@ def call_known(
 ) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
     args, kwargs = named_output(function, args, kwargs)
+    moved = by_place(function, len(args), kwargs) if kwargs and registry.has_rules(function) else ()
+    if moved:
+        args = [*args, *map(kwargs.__getitem__, moved)]
+        kwargs = {name: x for name, x in kwargs.items() if name not in moved}
+        s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
     if draws.as_method(inf, s, function, args, kwargs):
         return inf.evaluate(inf, s)
     found = inf.known_call(s, function, args, kwargs)
