@@ -65,12 +65,12 @@ def by_place(function: Any, count: int, names: Collection[str]) -> tuple[str, ..
 
     Rules are chosen, and lists taken apart, by what stands at a place. What has a default stays an option.
     """
-    return tuple(takewhile(names.__contains__, _first_names(function)[count:]))
+    return tuple([name for name in takewhile(names.__contains__, _first_names(function)[count:]) if name is not None])
 
 
 @cache
-def _first_names(function: Any) -> tuple[str, ...]:
-    """The names of the first parameter of a function and of those behind it that have no default."""
+def _first_names(function: Any) -> tuple[str | None, ...]:
+    """The names of the first parameter of a function and of those behind it that have no default; None has no name."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
@@ -78,8 +78,8 @@ def _first_names(function: Any) -> tuple[str, ...]:
     count = 1
     while count < len(parameters) and parameters[count].default is inspect.Parameter.empty:
         count += 1
-    named = takewhile(lambda p: p.kind is p.POSITIONAL_OR_KEYWORD, parameters[:count])
-    return tuple([p.name for p in named])
+    placed = takewhile(lambda p: p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD), parameters[:count])
+    return tuple([p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in placed])
 
 
 _known: Final[dict[int, tuple[Any, Parameters]]] = {}

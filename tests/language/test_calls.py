@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import statistics
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -406,7 +408,8 @@ def test_a_function_that_becomes_constant_after_it_was_called():
 def test_arguments_of_builtins_by_name(x, y):
     squared = functools.partial(pow, exp=2)
     z = complex(real=x, imag=y)
-    total = pow(base=x, exp=y) + squared(y) + z.imag * z.real + round(number=x, ndigits=1) * y
+    total = sum(itertools.repeat(object=x, times=2)) + float(Decimal(x).max(other=Decimal(y)))
+    total += pow(base=x, exp=y) + squared(y) + z.imag * z.real + round(number=x, ndigits=1) * y
     return total + statistics.mean(data=[x, y, 1.0]) + statistics.fmean(data=[x, y]) * sum(map(squared, [x, y]))
 
 

@@ -123,11 +123,11 @@ def cycle(iterable: Any) -> Any:
             yield item
 
 
-def repeat(value: Any, times: Any = None) -> Any:
+def repeat(object: Any, times: Any = None) -> Any:
     """``itertools.repeat``."""
     done = 0
     while times is None or done < times:
-        yield value
+        yield object
         done += 1
 
 
