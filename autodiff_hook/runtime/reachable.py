@@ -146,6 +146,8 @@ def _referents(item: Any, kind: str) -> list[Any]:
         return [item.obj]
     if cls is np.flatiter or issubclass(cls, np.void):
         return [item.base]
+    if cls is np.broadcast:
+        return list(item.iters)
     if cls is np.nditer:
         return list(operands_of(item))
     if _DICTS_ASIDE and kind == "object" and cls.__dictoffset__:

@@ -344,6 +344,20 @@ def test_pullbacks_find_what_later_passes_overwrite_with_constants(f, later):
     del kept
 
 
+def test_what_a_broadcast_shows_that_was_made_before():
+    def made():
+        array = np.ones(2)
+        return array, np.broadcast(array, array)
+
+    def f(x):
+        array, pairs = made()
+        array[0] = x
+        return sum(a * b for a, b in pairs)
+
+    with pytest.raises(NotDifferentiable, match="numpy.broadcast"):
+        generic_gradient(f, 2.0)
+
+
 def test_writing_calls_that_are_not_known_are_errors():
     def f(x):
         a = x * 2

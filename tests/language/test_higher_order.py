@@ -172,6 +172,21 @@ def test_combinations(x):
 
 
 @gradient_at(1.3)
+def test_combinations_of_what_changes_afterwards(x):
+    items = [x, 2.0, x * x]
+    pairs, orders = itertools.combinations(items, 2), itertools.permutations(items)
+    rows = itertools.product(items, [1.0, x])
+    items[0] = 100.0
+    items.append(x)
+    total = sum(a * b for a, b in pairs) + sum(a / (1.0 + b) for a, b, _ in orders) + sum(a * b for a, b in rows)
+    try:
+        itertools.combinations(items, -1)
+    except ValueError as error:
+        total = total + len(str(error)) * x
+    return total
+
+
+@gradient_at(1.3)
 def test_places_in_sorted_lists(x):
     grid = [0.0, 1.0, x * 2, 3.0]
     return x * grid[bisect.bisect_right(grid, x)] + grid[bisect.bisect_left(grid, 0.5)]

@@ -55,10 +55,15 @@ def chosen(indices: Any) -> Any:
 
     def choose(iterable: Any, r: Any = None) -> Any:
         pool = [item for item in iterable]
-        for places in places_of(indices, len(pool), r):
-            yield gathered(pool, places)
+        return combined(pool, places_of(indices, len(pool), r))
 
     return choose
+
+
+def combined(pool: Any, rows: Any) -> Any:
+    """Tuples of the items at each of several rows of places."""
+    for places in rows:
+        yield gathered(pool, places)
 
 
 def gathered(pool: Any, places: Any) -> Any:

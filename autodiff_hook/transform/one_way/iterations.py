@@ -57,7 +57,10 @@ def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
     """``itertools.combinations`` and its like."""
 
     def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
-        rows = places(list(parts(inf, args[0])), *map(inf.pin, args[1:]))
+        try:
+            rows = places(list(parts(inf, args[0])), *map(inf.pin, args[1:]))
+        except ValueError as error:
+            raise Raised(error) from None
         return alias(inf, s, inf.iterator(inf.perform("build_tuple", list(row)) for row in rows))
 
     return meaning
