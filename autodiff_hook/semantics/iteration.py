@@ -57,6 +57,15 @@ def iteration(alg: Algebra, pairs: Pairs) -> CarriedIterator:
     return CarriedIterator(pairs)
 
 
+def started(alg: Algebra, token: Any, value: Any) -> Result:
+    """What an iteration that begins now goes over: the code of an object that says so is run once, and not later."""
+    if not is_iteration(value) and python_method(value, "__iter__") is not None:
+        return iteration(alg, get_iter(alg, (token,), None, value)[0]), None
+    if not any(hasattr(type(value), name) for name in ("__iter__", "__getitem__")):
+        iter(value)  # says what is wrong
+    return value, token
+
+
 def is_iteration(value: Any) -> bool:
     """Whether ``value`` is an iterator of ours."""
     return type(value) is CarriedIterator

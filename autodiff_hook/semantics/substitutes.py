@@ -13,6 +13,7 @@ from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.equivalents import iterating, operating, ordering
 from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.iteration import started
 from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, Args, Kwargs, Meaning, call_method, means, natively
 
 
@@ -25,14 +26,27 @@ def substitute(function: Any, lead: int = 0) -> Meaning:
     return carried
 
 
+def iterating_now(function: Any, places: slice, lead: int = 0) -> Meaning:
+    """The same of what goes over the arguments at these places, and begins with it at once."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        values, tokens = list(args[lead:]), list(t[lead:])
+        for i in range(len(values))[places]:
+            values[i], tokens[i] = started(alg, tokens[i], values[i])
+        return enter(alg, (None, *tokens), function, tuple(values), kwargs)
+
+    return carried
+
+
 for _target, _function in [*equivalents.SUBSTITUTES, *operating.LATER]:
-    means(_target)(substitute(_function))
+    _places = equivalents.BEGUN.get(_target, slice(0))
+    means(_target)(iterating_now(_function, _places))
     LAZY.add(id(_target))
 for _target, _function in [*ordering.IMMEDIATE, *operating.IMMEDIATE]:
     means(_target)(substitute(_function))
 for _target, _function in [*equivalents.WITH_OPTIONS, *operating.WITH_OPTIONS]:
     WITH_OPTIONS[id(_target)] = substitute(_function)
-means(find_in_type(itertools.chain, "from_iterable"))(substitute(equivalents.chain_from, lead=1))
+means(find_in_type(itertools.chain, "from_iterable"))(iterating_now(equivalents.chain_from, slice(1), lead=1))
 
 
 def getting(function: Any) -> Meaning:
@@ -90,8 +104,8 @@ def make_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 for _target in equivalents.NATIVE:
     natively(_target)
 means(functools.reduce)(substitute(iterating.reduced))
-means(map)(substitute(iterating.mapped))
+means(map)(iterating_now(iterating.mapped, equivalents.BEGUN[map]))
 WITH_OPTIONS[id(map)] = substitute(iterating.mapped_strictly)
-means(filter)(substitute(iterating.filtered))
+means(filter)(iterating_now(iterating.filtered, equivalents.BEGUN[filter]))
 natively(type(functools.cmp_to_key(max)).__call__)
 means(functools.cmp_to_key)(substitute(equivalents.cmp_to_key))

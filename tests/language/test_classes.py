@@ -8,6 +8,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import itertools
 import math
 import types
 import typing
@@ -414,6 +415,48 @@ def test_iterators_that_begin_again(x):
             break
     rest = (item * 2.0 for item in iter(it))
     return total * steps.place + next(rest) + steps.place + sum(map(float, it)) + next(it, x**3)
+
+
+class Numbered:
+    """Each iteration over it is another one."""
+
+    def __init__(self, items):
+        self.items, self.begun = items, 0
+
+    def __iter__(self):
+        self.begun += 1
+        return iter([item * self.begun for item in self.items])
+
+
+@gradient_at(1.3)
+def test_iterations_begin_when_they_are_asked_for(x):
+    items, others = Numbered([x, 2.0]), Numbered([x * x, x])
+    doubled, positive, sums = map(lambda v: v * 2.0, items), filter(None, others), itertools.accumulate(items)
+    pairs, squares = itertools.zip_longest(items, others), itertools.starmap(pow, zip(others, [2, 3]))
+    kept, chained = itertools.compress(items, [1, 1]), itertools.chain(items, others)
+    begun = items.begun * 10.0 + others.begun
+    total = sum(chained) + sum(kept) + sum(squares) + sum(a * b for a, b in pairs)
+    return total + sum(sums) + sum(positive) + sum(doubled) * begun
+
+
+@gradient_at(1.3)
+def test_what_is_no_iterable_is_seen_at_once(x):
+    total = x
+    for begin in (lambda: map(abs, x), lambda: filter(None, x), lambda: itertools.cycle(x), lambda: zip([x], x)):
+        try:
+            begin()
+        except TypeError:
+            total = total * x
+    return total
+
+
+@gradient_at(1.3)
+def test_a_number_that_is_mapped_over(x):
+    try:
+        map(abs, x)
+    except TypeError:
+        return x * 2.0
+    return x * 3.0
 
 
 class Wrong:

@@ -336,6 +336,16 @@ SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
     (itertools.combinations_with_replacement, chosen(itertools.combinations_with_replacement)),
 ]
 
+BEGUN: Final[dict[Any, slice]] = {
+    **dict.fromkeys((itertools.accumulate, itertools.cycle, itertools.islice, itertools.groupby), slice(1)),
+    **dict.fromkeys((itertools.pairwise, itertools.chain.from_iterable), slice(1)),
+    **dict.fromkeys((itertools.takewhile, itertools.dropwhile, itertools.filterfalse, itertools.starmap), slice(1, 2)),
+    **dict.fromkeys((itertools.compress, itertools.zip_longest), slice(None)),
+    **{map: slice(1, None), filter: slice(1, 2)},
+    **({vars(itertools)["batched"]: slice(1)} if hasattr(itertools, "batched") else {}),
+}
+"""Where what iterates takes what it goes over: the iteration begins when it is called, whenever items are asked for."""
+
 GETTERS: Final[list[tuple[Any, Callable[..., Any]]]] = [
     (operator.itemgetter.__call__, item_of),
     (operator.attrgetter.__call__, attribute_of),

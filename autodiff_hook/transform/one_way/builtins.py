@@ -20,7 +20,14 @@ from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import construct, instance, number
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
-from autodiff_hook.transform.one_way.iterations import EQUIVALENTS, ITERATIONS, OPTIONS, all_classes, zipped
+from autodiff_hook.transform.one_way.iterations import (
+    EQUIVALENTS,
+    ITERATIONS,
+    OPTIONS,
+    all_classes,
+    begun_arguments,
+    zipped,
+)
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import CONVERSIONS, by_name, converted, is_object
@@ -63,6 +70,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
         if listed is not args[0]:
             return alias(inf, s, inf.call(Constant(function), [listed]))
     if equivalent is not None:
+        args = begun_arguments(inf, function, args)
         return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
     if is_hashable(function) and function in containers.DICTS:
         return mappings.make(inf, function, args, kwargs)

@@ -76,6 +76,11 @@ def begun(inf: Path, operand: Operand) -> Operand | None:
     return None if begin is None else inf.call(Constant(begin), [operand])
 
 
+def is_iterated_by_code(inf: Path, operand: Operand) -> bool:
+    """Whether an ``__iter__`` of Python code begins an iteration over an object."""
+    return operand not in inf.iterators and _method(inf, inf.type_of(operand), "__iter__") is not None
+
+
 def step_of(inf: Path, kind: Abstract) -> FunctionType | None:
     """The ``__next__`` of an object, if it is Python code."""
     return _method(inf, kind, "__next__")

@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.equivalents import WITH_OPTIONS, deques, product_of, total
+from autodiff_hook.semantics.equivalents import BEGUN, WITH_OPTIONS, deques, product_of, total
 from autodiff_hook.semantics.equivalents import iterating as definitions
 from autodiff_hook.transform.one_way import iterating
 from autodiff_hook.transform.one_way.containers import parts
@@ -41,6 +41,15 @@ def zipped(inf: Path, s: Statement, args: Args, strict: bool = False) -> Abstrac
             raise Raised(error) from None
 
     return alias(inf, s, inf.iterator(tuples()))
+
+
+def begun_arguments(inf: Path, function: Any, args: Args) -> Args:
+    """Arguments of which those that are iterated over by code of theirs have begun with it."""
+    places = range(len(args))[BEGUN.get(function, slice(0))]
+    if any(number_types(inf.type_of(args[i])) for i in places):
+        raise Raised(TypeError("an object that is not iterable"))
+    by_code = [i for i in places if iterating.is_iterated_by_code(inf, args[i])]
+    return [inf.iterator(items(inf, x)) if i in by_code else x for i, x in enumerate(args)]
 
 
 def _enumerate(inf: Path, s: Statement, args: Args) -> Abstract | None:

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.semantics.equivalents import BEGUN
 from autodiff_hook.semantics.equivalents.iterating import ONE_BY_ONE
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -24,11 +25,12 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import is_plain
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import is_virtual, join
+from autodiff_hook.transform.specialise.lattice import is_virtual, join, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.wording import named
 
 _MOST: Final = len(ONE_BY_ONE)
 
@@ -70,11 +72,14 @@ def begin(inf: Inference, s: Statement, parts: list[Operand]) -> Abstract | None
 
 
 def produced(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Statement | None:
-    """What begins the iteration that ``enumerate`` or ``zip`` is given, over several things or an object; else None."""
-    if function not in (enumerate, zip) or inf.block is None:
+    """What begins the iteration that ``enumerate`` and its kin are given, over an object or several things; or None."""
+    known = function in (enumerate, zip)
+    if not known and function not in BEGUN or inf.block is None:
         return None
-    for operand in args:
-        parts = items(inf, operand)
+    for operand in args if known else args[BEGUN[function]]:
+        if not known and number_types(inf.type_of(operand)):
+            raise Refused(f"an iteration over {named(inf.type_of(operand))}")
+        parts = items(inf, operand) if known else None
         made = None
         if parts is not None:
             made = Statement("call", [Constant(ONE_BY_ONE[len(parts) - 1]), *parts], Variable(), (), s.position)
