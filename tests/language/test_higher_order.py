@@ -171,6 +171,36 @@ def test_combinations(x):
     return pairs + orders + sum(a * b for a, b in itertools.combinations_with_replacement(items, 2))
 
 
+@gradient_at([0.7, 1.3, -2.0, -0.5, 3.0])
+def test_groups_share_their_iterator(xs):
+    kept = {name: group for name, group in itertools.groupby(xs, key=lambda v: v > 0)}
+    total = sum(sum(group) for group in kept.values())
+    source = iter(xs)
+    for _, group in itertools.groupby(source, key=lambda v: v > 0):
+        total += next(group) * 2.0 + next(source, 0.5) * 3.0
+    pairs = list(itertools.groupby(xs))
+    asked = []
+    for _, group in itertools.groupby(xs, key=lambda v: asked.append(v) or v > 0):
+        total += len(asked) * next(group)
+    return total + len(pairs) + sum(len(list(group)) for _, group in pairs)
+
+
+@gradient_at([0.7, 1.3, -2.0, -0.5, 3.0, 1.1, 0.2])
+def test_what_slices_of_iterators_take(xs):
+    source = iter(xs)
+    total = sum(itertools.islice(source, 0, 5, 2)) + next(source) * 5.0
+    source = iter(xs)
+    middle = itertools.islice(source, 1, 4, 2)
+    total += next(middle) * 2.0 + next(source) * 7.0
+    return total + sum(middle) + next(source) * 3.0 + sum(itertools.islice(source, 2, 1))
+
+
+@gradient_at(1.3, 0.4)
+def test_places_from_the_end(x, y):
+    items = [x, y, x * y, y]
+    return items.index(y, -2) * x + items.index(x, -9) + items.index(x * y, 1) * y
+
+
 @gradient_at(1.3)
 def test_combinations_of_what_changes_afterwards(x):
     items = [x, 2.0, x * x]

@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.semantics.equivalents.combining import chosen, product
+from autodiff_hook.semantics.equivalents.grouping import groupby
 
 
 class MISSING:
@@ -190,15 +191,17 @@ def islice(iterable: Any, *args: Any) -> Any:
     start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1) if len(args) == 2 else args
     start = 0 if start is None else start
     step = 1 if step is None else step
-    index = 0
+    count, place = 0, start
     if stop is not None and max(start, stop) <= 0:
         return
     for item in iterable:
-        if index == start and (stop is None or index < stop):
+        count += 1
+        if count > place and (stop is None or place < stop):
             yield item
-            start += step
-        index += 1
-        if stop is not None and index >= stop and index >= start:
+            place += step
+            if stop is not None and place > stop:
+                place = stop
+        if stop is not None and count >= stop and count >= place:
             return
 
 
@@ -254,21 +257,6 @@ def zip_longest(*iterables: Any, fillvalue: Any = None) -> Any:
             row.append(fillvalue if item is MISSING else item)
         if active:
             yield tuple(row)
-
-
-def groupby(iterable: Any, key: Any = None) -> Any:
-    """``itertools.groupby``, a group at a time."""
-    group: list[Any] = []
-    name: Any = MISSING
-    for item in iterable:
-        value = item if key is None else key(item)
-        if name is not MISSING and value != name:
-            yield name, iter(group)
-            group = []
-        group.append(item)
-        name = value
-    if name is not MISSING:
-        yield name, iter(group)
 
 
 def ndenumerate(arr: Any) -> Any:

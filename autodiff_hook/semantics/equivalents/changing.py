@@ -46,7 +46,8 @@ def remove(items: Any, value: Any) -> None:
 
 def place_of(items: Any, value: Any, start: Any = 0) -> Any:
     """``list.index``."""
-    for place in range(start, len(items)):
+    first = start if start >= 0 else max(start + len(items), 0)
+    for place in range(first, len(items)):
         if items[place] == value:
             return place
     raise ValueError("the value is not in the list")
