@@ -199,7 +199,7 @@ def as_columns(b):
     return np.asarray(b)[:, None] if np.ndim(b) == 1 else np.asarray(b)
 
 
-@cotangents(np.linalg.lstsq, "a, b, rcond=None", 0, "a, b")
+@cotangents(np.linalg.lstsq, "a, b, rcond=None", 2, "a, b")
 def lstsq_cotangents(ȳ, y, a, b, rcond):
     x̄, r̄, _, s̄ = ȳ
     columns, solutions = as_columns(b), as_columns(y[0])

@@ -487,6 +487,17 @@ def test_rules_with_several_results():
     check_rule(solved, square, normal(len(S), 2), second_order=True)
 
 
+def test_least_squares_of_lists():
+    def f(x):
+        return np.linalg.lstsq([[x, 1], [2, x], [1.0, 1.0]], [x, 1.0, 2 * x], rcond=None)[0][0]
+
+    def of_arrays(x):
+        rows = np.array([[x, 1.0], [2.0, x], [1.0, 1.0]])
+        return np.linalg.lstsq(rows, np.array([x, 1.0, 2 * x]), rcond=None)[0][0]
+
+    assert hvp(f, (0.7,), (1.0,)) == pytest.approx(hvp(of_arrays, (0.7,), (1.0,)))
+
+
 @pytest.mark.parametrize("size", [3, 40])
 def test_inverses_of_triangles_read_one(size):
     low = normal(size, size) / size + 2.0 * np.eye(size)
