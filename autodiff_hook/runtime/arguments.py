@@ -115,7 +115,7 @@ def common(held: Sequence[Any]) -> Abstract | None:
         return None if None in items else Tuple(items, cls, example=first)  # type: ignore[arg-type]
     if cls in (list, dict):
         return _containers(cls, held)
-    if cls in _INERT:
+    if cls in _INERT or issubclass(cls, enum.Enum):
         return Instance(cls, example=first)
     if is_plain_object(first):
         site = Site(given=True)

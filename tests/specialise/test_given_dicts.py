@@ -236,6 +236,26 @@ def test_options_that_are_not_there():
     check(with_options, 0.7, specialised=None)
 
 
+def decayed(x, start, days):
+    held = dict(start)
+    for _ in range(days):
+        held = {name: amount * x for name, amount in held.items()}
+    return sum(held.values()) + held["a"]
+
+
+def test_what_begins_as_a_copy_of_one_that_is_captured():
+    start = {"a": 1.0, "b": 0.5}
+
+    def loss(x):
+        return decayed(x, start, 4)
+
+    check(loss, 0.7)
+    if ALL_WAYS:
+        assert has_all_ways(loss, "gradient")
+    start["c"] = 2.0
+    check(loss, 0.7)
+
+
 class Member(NamedTuple):
     i: int
     j: int

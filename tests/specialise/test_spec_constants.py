@@ -6,11 +6,13 @@ import ast
 import enum
 import json
 import math
+from collections import defaultdict
 
 import pytest
-from specialised_cases import GENERIC, check, check_all_ways
+from specialised_cases import GENERIC, check, check_all_ways, has_all_ways
 
 import autodiff_hook as ad
+from autodiff_hook.runtime import specialising
 
 SPEC = '{"layers": [{"w": 0.5, "n": 3}, {"w": 1.5, "n": 2}], "scale": 2.0, "name": "net", "on": true, "gap": null}'
 
@@ -109,6 +111,38 @@ def test_other_functions_of_that_name_are_called(monkeypatch):
     monkeypatch.setattr(json, "loads", lambda text: said.append(text) or loads(text))
     check(layers, 0.7, 1.3, specialised=None)
     assert said
+
+
+class Step:
+    def __init__(self, mode, size):
+        self.mode, self.size = mode, size
+
+
+def of_members_that_objects_hold(x, steps):
+    by_mode, total = defaultdict(float), 0.0
+    for step in steps:
+        by_mode[step.mode] += step.size * x
+        if step.mode is Mode.CURVED:
+            total += x * x * step.size
+        elif step.mode == Mode.LINEAR:
+            total -= x
+        total += len(step.mode.name)
+    return total + sum(v * v for v in by_mode.values()) + by_mode[Mode.LINEAR]
+
+
+def of_members_in_rows(x, rows):
+    return sum(row["size"] * x if row["mode"] is Mode.CURVED else x * x for row in rows)
+
+
+def test_members_that_are_given():
+    modes = [Mode.CURVED, Mode.LINEAR, Mode.CURVED]
+    check(of_members_that_objects_hold, 0.7, [Step(mode, 0.5 + i) for i, mode in enumerate(modes)])
+    check(of_members_that_objects_hold, 0.7, [Step(Mode.LINEAR, 0.5)] * 2)
+    check(of_members_in_rows, 0.7, [{"mode": mode, "size": 0.5 + i} for i, mode in enumerate(modes)])
+    if not (GENERIC or specialising.ONE_WAY):
+        assert has_all_ways(of_members_that_objects_hold, "gradient")
+        assert has_all_ways(of_members_in_rows, "gradient")
+    check(of_members_that_objects_hold, 0.7, [Step(Mode.LINEAR, 0.5), Step(Planet.MARS, 0.7)], specialised=None)
 
 
 class Rounded(enum.Enum):

@@ -207,7 +207,9 @@ def _ordered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | No
 
 
 def _empty(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``dict()``."""
+    """``dict()``; a dict from outside that is copied becomes one of items of one kind."""
+    for arg in args:
+        dicts.ask_for_any_key(inf, inf.type_of(arg))
     if args:
         return None
     s.op, s.operands, s.data = "build_map", [], None
