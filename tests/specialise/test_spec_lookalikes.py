@@ -58,6 +58,14 @@ def with_a_function(x, y):
     return d["a"] * d["b"] + y * len(d) * (2.0 if isinstance(d, dict) else 1.0)
 
 
+def admittances(x, y):
+    d = defaultdict(complex)
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        d[a, a] += 1.0 / complex(x + a, y)
+        d[a, b] -= 1.0 / complex(x, b * y)
+    return sum(abs(v) ** 2 for v in d.values()) + d[5, 5].real * x
+
+
 def copies(x, y):
     items = [x, y]
     other = copy.copy(items)
@@ -88,7 +96,7 @@ def objects_that_are_iterated_over(x, y):
 @pytest.mark.parametrize(
     "f",
     [
-        *(turned, product_of_matrices, tuples_of_any_length, totals, with_a_function, copies),
+        *(turned, product_of_matrices, tuples_of_any_length, totals, with_a_function, admittances, copies),
         objects_that_are_iterated_over,
     ],
 )

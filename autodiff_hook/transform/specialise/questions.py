@@ -262,6 +262,11 @@ def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
         raise Refused(str(error)) from error
 
 
+def _complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``complex()``, of which dicts with defaults make their items."""
+    return None if args else known_as(inf, s, 0j)
+
+
 def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``list(items)``."""
     if not args:
@@ -364,6 +369,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     require_few_digits: checked,
     built: known_as_built,
     float: _float,
+    complex: _complex,
     type: _type,
     callable: _callable,
     np.ndim: _rank,
