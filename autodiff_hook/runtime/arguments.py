@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.runtime.altering import GENERATORS
+from autodiff_hook.runtime.fitting import default_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import form_of
@@ -30,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import is_plain_key, number_types
+from autodiff_hook.transform.specialise.lattice import MAPPINGS, is_plain_key, number_types
 from autodiff_hook.transform.specialise.objects import lookup
 from autodiff_hook.transform.specialise.places import assigned_to
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed
@@ -70,9 +71,9 @@ def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Ab
         return Known(value)
     if type(value) is tuple:
         return Tuple(tuple(described(x, one_way) for x in value), example=value)
-    if type(value) in (list, dict):
+    if type(value) in (list, dict) or type(value) in MAPPINGS and not one_way:
         found = _of_one_kind(value, one_way)
-        if found is not None and (type(value) is list or by_any_key):
+        if found is not None and (type(value) is not dict or by_any_key):
             return found
     if issubclass(type(value), enum.Enum):
         return Known(value)
@@ -113,7 +114,7 @@ def common(held: Sequence[Any]) -> Abstract | None:
     if (cls is tuple or _is_named(cls)) and len(set(map(len, held))) == 1:
         items = tuple(map(common, zip(*held)))
         return None if None in items else Tuple(items, cls, example=first)  # type: ignore[arg-type]
-    if cls in (list, dict):
+    if cls is list or cls in (dict, *MAPPINGS):
         return _containers(cls, held)
     if cls in _INERT or issubclass(cls, enum.Enum):
         return Instance(cls, example=first)
@@ -139,15 +140,20 @@ def _is_named(cls: type) -> bool:
 
 def _containers(cls: type, held: Sequence[Any]) -> Abstract | None:
     """What is known of lists, or of dicts whose keys no code compares: of all items, else of those by each name."""
-    inner = [x for value in held for x in (value.values() if cls is dict else value)]
+    inner = [x for value in held for x in (value if cls is list else value.values())]
     item = common(inner) if inner else None
     if cls is list:
         return None if inner and item is None else List(Site(item, given=True), example=held[0])
+    made_by = default_of(held[0])
+    if any([default_of(value) is not made_by for value in held]) or form_of(made_by) != "inert":
+        return None
     keys = [key for value in held for key in value]
     key = common(keys) if keys else None
     if keys and (key is None or not is_plain_key(key)):
         return None
     site = Site(item, True, key)
+    if cls is not dict:
+        site.stand_for(cls, made_by)
     if inner and item is None:
         names = dict.fromkeys(keys)
         if set(map(type, keys)) != {str} or len(names) > _NAMES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import attrgetter, countOf, itemgetter
@@ -70,8 +70,9 @@ def fits(items: Any, kind: Any, later: Later) -> bool:
         if len(items) <= _FEW:
             return all([fits(part, x, later) for part, x in zip(zip(*items), inner)])
         return all([_parts_fit(itemgetter(i), items, x, later) for i, x in enumerate(inner)])
-    if cls is dict:
-        return _are_dicts(items, later, *inner)
+    if issubclass(cls, dict):
+        made_by, *parts = inner
+        return all([default_of(x) is made_by for x in items]) and _are_dicts(items, later, *parts)
     if cls is list:
         return all([fits(x, inner[0], later) for x in items])
     return all([x.dtype == inner[0] and x.ndim == inner[1] for x in items])
@@ -101,6 +102,11 @@ def _are_dicts(items: Any, later: Later, item: Any, key: Any, named: dict[str, A
     known = [name for name, kind in named.items() if kind is not None]
     held = {name: [x[name] for x in items if name in x] for name in known}
     return named.keys() >= set(keys) and all([fits(values, named[name], later) for name, values in held.items()])
+
+
+def default_of(value: Any) -> Any:
+    """What makes the items of a dict that are not there."""
+    return value.default_factory if type(value) is defaultdict else None
 
 
 def _are_objects(
@@ -140,7 +146,7 @@ def apart(*references: Any) -> bool:
 
 def elsewhere(outside: Any, given: set[int]) -> bool:
     """Whether what is from outside is none of what is given, and holds none of it."""
-    mine = given_ids(outside) if type(outside) in (list, dict, tuple) else {id(outside)}
+    mine = given_ids(outside) if type(outside) in (tuple, *_CONTAINERS) else {id(outside)}
     return mine.isdisjoint(given)
 
 
@@ -191,11 +197,11 @@ def within(reference: Any, once: bool = True) -> set[int] | None:
         if cls is tuple:
             pending += [x for x in found if type(x) not in _ATOMS]
         elif id(found) in seen:
-            if once and cls in (list, dict):
+            if once and cls in _CONTAINERS:
                 return None
-        elif cls in (list, dict):
+        elif cls in _CONTAINERS:
             seen.add(id(found))
-            items = found.values() if cls is dict else found
+            items = found if cls is list else found.values()
             kinds = set(map(type, items))
             if kinds == {tuple}:
                 kinds = set(map(type, chain.from_iterable(items)))
@@ -214,4 +220,5 @@ def given_ids(*references: Any) -> set[int]:
     return set[int]().union(*[within(reference, False) or () for reference in references])
 
 
+_CONTAINERS: Final = frozenset({list, dict, defaultdict, OrderedDict, Counter})
 _ATOMS: Final = frozenset({float, int, str, bool, type(None)})

@@ -25,6 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import MAPPINGS
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.results import exact_types
 
@@ -107,7 +108,7 @@ class Guards:
             self.require_same(self.call(type, operand), str)
             self.require_equal(operand, abstract.value)
             return
-        (expected,) = exact_types(abstract)
+        (expected,) = (_class_of(abstract),) if isinstance(abstract, (List, Dict, Record)) else exact_types(abstract)
         self.require_same(self.call(type, operand), expected)
         if given and (isinstance(abstract, Reference) or isinstance(abstract, Tuple) and abstract.cls in (dict, list)):
             self.references.append(operand)
@@ -169,4 +170,12 @@ def _kind_of_reference(value: Reference, around: Mapping[Site, Kind]) -> Any:
     if isinstance(value, List):
         return list, parts[0]
     by_name = site.named if site.item is None else {}
-    return dict, *parts, {name: None if kind is ANY else _kind(kind, around) for name, kind in by_name.items()}
+    kinds = {name: None if kind is ANY else _kind(kind, around) for name, kind in by_name.items()}
+    return _class_of(value), site.made_by, *parts, kinds
+
+
+def _class_of(value: List | Dict | Record) -> type:
+    """The exact class of what is given."""
+    if isinstance(value, Dict) and value.site.cls in MAPPINGS:
+        return value.site.cls  # type: ignore[no-any-return]
+    return value.cls

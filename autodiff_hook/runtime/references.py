@@ -50,7 +50,7 @@ def slots_buffer(table: dict[int, Any], items: Any) -> Any:
     """The cotangents of the items of a list or a dict that holds tuples: those of a tuple are a list."""
     found = table.get(id(items))
     if found is None and items is not None:
-        blanks = {k: blank(x) for k, x in items.items()} if type(items) is dict else list(map(blank, items))
+        blanks = {k: blank(x) for k, x in items.items()} if isinstance(items, dict) else list(map(blank, items))
         found = table[id(items)] = blanks
     return found
 
@@ -89,7 +89,7 @@ def add_items(table: dict[int, Any], items: Any, contribution: Any) -> None:
     if contribution is None:
         return
     found = slots_buffer(table, items)
-    for key in items if type(items) is dict else range(len(found)):
+    for key in items if isinstance(items, dict) else range(len(found)):
         found[key] = added(table, items[key], found[key], contribution[key])
 
 
@@ -99,7 +99,7 @@ def added(table: dict[int, Any], item: Any, slot: Any, contribution: Any) -> Any
         raise contribution.fail()
     if contribution is None:
         return slot
-    if type(item) in (list, dict):
+    if isinstance(item, (list, dict)):
         add_items(table, item, contribution)
         return slot
     if isinstance(item, tuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import datetime
 import math
+from collections import Counter, OrderedDict, defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -254,6 +255,65 @@ def test_what_begins_as_a_copy_of_one_that_is_captured():
         assert has_all_ways(loss, "gradient")
     start["c"] = 2.0
     check(loss, 0.7)
+
+
+class Rays:
+    def __init__(self, cells):
+        self.cells = cells
+
+
+def over_cells(x, rays):
+    total = sum(sum(w * x for _, w in cells) * k for k, cells in rays.cells.items())
+    return total + len(rays.cells[1]) * x * (2.0 if isinstance(rays.cells, defaultdict) else 3.0)
+
+
+def of_a_cell_that_is_not_there(x, rays):
+    return over_cells(x, rays) + sum(w for _, w in rays.cells[77]) * x
+
+
+def powers(x, counts):
+    return sum(n * x**k for k, n in counts.items()) * (1.0 if 99 in counts else x) + counts[2] * x
+
+
+def under_two_names(x, a, b):
+    b[1] = x
+    return a[1] * b[2] * x
+
+
+CELLS = {0: [(0, 0.5)], 1: [(1, 1.5), (2, 0.2)], 2: [(3, 0.7)]}
+
+
+def test_mappings_of_the_standard_library():
+    rays = Rays(defaultdict(list, CELLS))
+    check(over_cells, 0.7, rays)
+    check(powers, 0.7, OrderedDict({1: 2.0, 2: 3.0}))
+
+    def captured(x):
+        return over_cells(x, rays)
+
+    def counted(x):
+        return powers(x, counts)
+
+    for counts in (Counter([1, 2, 2]), OrderedDict({1: 2.0, 2: 0.5}), {1: 2.0, 2: 0.5}):
+        check(counted, 0.7, specialised=None)
+    for rays.cells in (defaultdict(list, CELLS), dict(CELLS), defaultdict(None, CELLS)):
+        check(captured, 0.7, specialised=None)
+    if ALL_WAYS:
+        assert has_all_ways(over_cells, "gradient") and has_all_ways(captured, "gradient")
+
+
+def test_what_makes_items_of_given_mappings():
+    rays, twice = Rays(defaultdict(list, CELLS)), defaultdict(float, {1: 2.0, 2: 3.0})
+
+    def captured(x):
+        return of_a_cell_that_is_not_there(x, rays)
+
+    check(captured, 0.7, specialised=None)
+    assert rays.cells.pop(77) == []
+    ad.gradient(captured, 0.7)
+    assert rays.cells.pop(77) == []
+    check(lambda x: under_two_names(x, twice, twice), 0.7, specialised=None)
+    assert twice == {1: 0.7, 2: 3.0}
 
 
 class Member(NamedTuple):

@@ -266,9 +266,11 @@ def sites_in(value: Abstract) -> list[Site]:
 def built_class(value: Abstract) -> type | None:
     """The class that a dict of the program stands for, if it is an object."""
     cls = value.site.cls if isinstance(value, Dict) else None
-    return cls if isinstance(cls, type) and cls not in (defaultdict, OrderedDict, Counter, *SETS) else None
+    return cls if isinstance(cls, type) and cls not in (*MAPPINGS, *SETS) else None
 
 
+MAPPINGS: Final = (defaultdict, OrderedDict, Counter)
+"""The classes that dicts of a program may stand for, and be if they are given."""
 SETS: Final = (set, frozenset)
 
 

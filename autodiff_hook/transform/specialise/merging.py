@@ -236,8 +236,8 @@ def _held_in(objects: list[Any], names: list[str]) -> list[Any]:
     cls, pending, found = type(objects[0]), objects[::-1], dict[int, Any]()
     while pending:
         x = pending.pop()
-        if type(x) in (list, tuple, dict):
-            pending += x.values() if type(x) is dict else x
+        if type(x) in (list, tuple) or isinstance(x, dict):
+            pending += x.values() if isinstance(x, dict) else x
         elif type(x) is cls and id(x) not in found:
             found[id(x)] = x
             pending += [getattr(x, name) for name in names]
