@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Container, Sequence
-from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, UnionType
+from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, SimpleNamespace, UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -165,6 +165,8 @@ def _containers(cls: type, held: Sequence[Any]) -> Abstract | None:
 def is_plain_object(value: Any) -> bool:
     """Whether a value is an object of a class written in Python, with attributes that are looked up plainly."""
     cls = type(value)
+    if cls is SimpleNamespace:
+        return True
     if kind_of(cls) != "object" or issubclass(cls, enum.Enum) or not cls.__flags__ & HEAP_TYPE:
         return False
     try:

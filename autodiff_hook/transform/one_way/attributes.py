@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import METHODS, is_number_of_class, is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_number_of_class, is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -141,7 +141,7 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
     if not isinstance(target, (Fresh, Outside)):
         raise Refused(f"an attribute of {named(target)} is assigned")
     setter = look(inf, target.cls, "__setattr__")
-    if setter is object.__dict__["__setattr__"]:
+    if setter in PLAIN_STORES:
         return plainly_written(inf, owner, target, name, value)
     if type(setter) is not FunctionType:
         raise Refused(f"{target.cls.__qualname__} assigns attributes by itself")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
@@ -24,8 +24,12 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
     new = new.__func__ if issubclass(type(new), staticmethod) else new
     if issubclass(cls, BaseException) and type(new) is not FunctionType and type(init) is not FunctionType:
         return alias(inf, s, _exception(inf, cls, args, kwargs))
+    if cls is SimpleNamespace and not args:
+        made: Operand = _blank(inf, cls)
+        inf.members(made).update(kwargs)
+        return alias(inf, s, made)
     if new is object.__new__ or new is BaseException.__dict__["__new__"]:
-        made: Operand = instance(inf, cls)
+        made = instance(inf, cls)
     elif new == float.__new__ and not kwargs:
         made = number(inf, cls, args)
     elif new is tuple.__new__ or type(new) is FunctionType:
@@ -58,6 +62,10 @@ def instance(inf: Path, cls: type) -> Variable:
     """A new object of a class, without attributes."""
     if look(inf, cls, "__del__") is not None or cls.__flags__ & (HEAP_TYPE | ABSTRACT) != HEAP_TYPE:
         raise Refused(f"an object of {named(cls)}")
+    return _blank(inf, cls)
+
+
+def _blank(inf: Path, cls: type) -> Variable:
     token = Variable(cls.__name__)
     inf.types[token] = Fresh(cls, token)
     return token

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
@@ -28,6 +28,8 @@ def construct(
         raise Refused(f"a call of {named(cls)}")
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
     new = new.__func__ if issubclass(type(new), staticmethod) else new
+    if cls is SimpleNamespace and not args:
+        return _begun(inf, s, cls, kwargs)
     if error:
         exceptions.begin(inf, s, s.result, args)
         if init in exceptions.INITIALISERS and not kwargs:
@@ -54,21 +56,25 @@ def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abst
         return None
     if not (is_made_plainly if new is object.__new__ else exceptions.is_exception)(inf, cls.value):
         raise Refused(f"an object of {named(cls.value)}")
-    s.op, s.operands, s.data = "call", [Constant(new), *args], ()
+    begun: dict[str, Operand] = dict.fromkeys(remembered(cls.value), Constant(None))
+    for name in sorted(x[2] for x in inf.program.changed if type(x) is tuple and x == default_of(cls.value, x[-1])):
+        begun[name] = inf.world.part(Constant(cls.value), cls.value, name, False)
+    return _begun(inf, s, cls.value, begun)
+
+
+def _begun(inf: Inference, s: Statement, cls: type, attributes: dict[str, Operand]) -> Abstract:
+    """A new object of a class, to which attributes are assigned at once."""
+    s.op, s.operands, s.data = "call", [Constant(object.__new__), Constant(cls)], ()
     if s not in inf.checked and inf.block is not None:
         inf.checked.add(s)
-        begun: dict[str, Operand] = dict.fromkeys(remembered(cls.value), Constant(None))
-        for name in sorted(x[2] for x in inf.program.changed if type(x) is tuple and x == default_of(cls.value, x[-1])):
-            begun[name] = inf.world.part(Constant(cls.value), cls.value, name, False)
-        for name, value in begun.items():
-            store = Statement("setattr", [s.result, value], None, name, s.position)
-            inf.block.statements.insert(inf.index + 1, store)
-    made = dicts.built(inf, s, cls.value)
+        stores = [Statement("setattr", [s.made, x], None, name, s.position) for name, x in attributes.items()]
+        inf.block.statements[inf.index + 1 : inf.index + 1] = stores
+    made = dicts.built(inf, s, cls)
     if made is not None:
         return made
     inf.leave_nothing(s)
-    dicts.record(inf, cls.value, s.result)
-    return Fresh(cls.value, s.result)
+    dicts.record(inf, cls, s.made)
+    return Fresh(cls, s.made)
 
 
 OF_ALL_WAYS.update({new: functools.partial(_object, new) for new in (object.__new__, *exceptions.MAKERS)})

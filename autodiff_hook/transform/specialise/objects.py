@@ -155,6 +155,8 @@ def is_called_plainly(inf: Inference, cls: type) -> bool:
 
 def is_made_plainly(inf: Inference, cls: type) -> bool:
     """Whether ``object.__new__`` makes an object of a class that holds attributes alone."""
+    if cls is SimpleNamespace:
+        return True
     bases = cls.__mro__[:-1]
     written = all(base.__flags__ & HEAP_TYPE for base in bases) and not cls.__flags__ & ABSTRACT
     return written and look(inf, cls, "__del__") is None
@@ -176,12 +178,14 @@ _COPYING: Final = (
     *("__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs__", "__getnewargs_ex__", "__new__"),
     "__setattr__",
 )
+PLAIN_STORES: Final = tuple([cls.__setattr__ for cls in (object, BaseException, SimpleNamespace)])
+"""What assigns an attribute and does nothing else."""
 ABSTRACT: Final = 1 << 20
 
 
 def assigns_plainly(cls: type) -> bool:
     """Whether assigning an attribute is no call of Python code."""
-    return lookup(cls, "__setattr__") in (object.__setattr__, BaseException.__setattr__)
+    return lookup(cls, "__setattr__") in PLAIN_STORES
 
 
 def is_number_of_class(cls: type, name: str) -> bool:
