@@ -46,9 +46,17 @@ def stepped(iterator: Any) -> Any:
 def step(iterator: Any) -> Any:
     """Whether an object gives another item, and the item."""
     try:
-        return True, type(iterator).__next__(iterator)
+        return True, iterator.__next__()
     except StopIteration:
         return False, None
+
+
+def advanced(iterator: Any, default: Any = MISSING) -> Any:
+    """``next`` of an object."""
+    if default is MISSING:
+        return iterator.__next__()
+    more, item = step(iterator)
+    return item if more else default
 
 
 def mapped(function: Any, iterable: Any, *others: Any) -> Any:

@@ -38,6 +38,7 @@ from autodiff_hook.transform.specialise import (
     named_tuples,
     partials,
     saying,
+    stepping,
 )
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -328,6 +329,11 @@ def _for_all_ways(
         return lambda: helpers.attribute_by_name(inf, s, args)
     if function is setattr and len(args) == 3 and not kwargs:
         return lambda: helpers.assigned_by_name(inf, s, args)
+    cursor = stepping.cursor_class(inf, s, function, args)
+    if cursor is not None:
+        return lambda: construct(inf, s, cursor, args, kwargs)
+    if function is next and args:
+        stepping.ask_for_cursor(inf, args[0])
     if function is iter and len(args) == 1 and not apart.is_iterated_by_code(inf, args[0]):
         s.op, s.operands, s.data = "get_iter", args, None
         return lambda: inf.evaluate(inf, s)

@@ -203,6 +203,8 @@ def _gives_places(kind: Abstract) -> bool:
 
 
 def _next(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    if kinds and (isinstance(kinds[0], Fresh) or built_class(kinds[0]) is not None):
+        return iterating.advanced
     return iterating.first if kinds and isinstance(kinds[0], Producer) else None
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import typing
 from collections import deque
 from collections.abc import Callable
 from types import FunctionType, MethodType, UnionType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.semantics.equivalents.cursors import Count, Cursor
 from autodiff_hook.semantics.equivalents.deques import Deque
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
@@ -67,7 +69,10 @@ def _alternatives(classes: Any) -> tuple[Any, ...] | None:
 
 def shown(cls: type) -> type:
     """The class that another one stands for in typed programs."""
-    return deque if cls is Deque else cls
+    return _STANDING.get(cls, cls)
+
+
+_STANDING: Final[dict[type, type]] = {Deque: deque, Cursor: type(iter([])), Count: itertools.count}
 
 
 def classes_of(value: Abstract) -> list[type]:
