@@ -97,6 +97,28 @@ def roots(x, y):
     return total
 
 
+class Candidate:
+    def __init__(self, value):
+        self.value = value
+
+    def __call__(self, x):
+        return self.value * x
+
+
+def instances_of_what_stands_for_a_class(x, y):
+    best, rows = None, None
+    candidates = [Candidate(x * k) for k in range(4)]
+    for candidate in candidates:
+        if candidate.value > y:
+            best, rows = candidate, tuple(c.value * y for c in candidates)
+    total = x * y
+    if isinstance(best, Candidate):
+        total += best.value**2
+    if not isinstance(best, (int, type(None))):
+        total += best.value
+    return total + (sum(rows) if isinstance(rows, tuple) else 0.5) + (best(x) if callable(best) else x)
+
+
 def chosen_array(x, y):
     kept = None
     for k in range(5):
@@ -190,6 +212,7 @@ def read_after_the_loop(x, y):
 
 
 PROGRAMS = [
+    instances_of_what_stands_for_a_class,
     read_after_the_loop,
     least,
     first_hit,

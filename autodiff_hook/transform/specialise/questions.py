@@ -27,6 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    Optional,
     Outside,
     Record,
     Reference,
@@ -151,11 +152,28 @@ def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     value, classes = inf.type_of(args[0]), known(inf.type_of(args[1]))
     if classes is MISSING:
         raise Refused("isinstance with an unknown class")
-    found = {isinstance_of(cls, classes, inf.world.is_subclass) for cls in classes_of(value)}
-    if len(found) == 1:
-        return known_as(inf, s, found.pop())
+    asked = _asked_of_classes(inf, s, args[0], lambda cls: isinstance_of(cls, classes, inf.world.is_subclass))
+    if asked is not None:
+        return asked
     if named_tuples.holds_named(value):
         raise Refused("isinstance of what may be a named tuple")
+    return pure(inf, s, BOOL)
+
+
+def _asked_of_classes(inf: Inference, s: Statement, operand: Operand, fits: Callable[[type], bool]) -> Abstract | None:
+    """What is asked of the class of a value; None if its classes differ in that, by more than whether it is None."""
+    value = inf.type_of(operand)
+    found = set(map(fits, classes_of(value)))
+    if len(found) == 1:
+        return known_as(inf, s, found.pop())
+    if (
+        not isinstance(value, Optional)
+        or value.absent is not None
+        or len(set(map(fits, classes_of(value.content)))) > 1
+    ):
+        return None
+    # What stands for a list, a tuple or an object at run time is of another class.
+    s.op, s.operands, s.data = "is" if fits(type(None)) else "is_not", [operand, Constant(None)], None
     return pure(inf, s, BOOL)
 
 
@@ -172,7 +190,10 @@ def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
         return known_as(inf, s, callable(value.value))
     if isinstance(value, (Closure, Bound)):
         return known_as(inf, s, True)
-    return known_as(inf, s, any("__call__" in base.__dict__ for cls in classes_of(value) for base in cls.__mro__))
+    asked = _asked_of_classes(inf, s, args[0], lambda cls: any("__call__" in base.__dict__ for base in cls.__mro__))
+    if asked is None:
+        raise Refused("whether one of several values is called")
+    return asked
 
 
 def _type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
