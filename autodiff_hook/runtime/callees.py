@@ -37,7 +37,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind, made_before
 from autodiff_hook.transform.specialise.calling import BODIES
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import content_of, sites_in
+from autodiff_hook.transform.specialise.lattice import built_classes, content_of, sites_in
 from autodiff_hook.transform.specialise.places import assigns, assigns_by_name
 from autodiff_hook.transform.specialise.program import OwnPlan
 from autodiff_hook.transform.specialise.splice import Use
@@ -363,7 +363,8 @@ def _is_alike(a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Tuple) and isinstance(b, Tuple) and len(a.items) == len(b.items):
         return all(map(_is_alike, a.items, b.items))
     if isinstance(a, Reference) and isinstance(b, Reference):
-        return type(a) is type(b) and a.cls is b.cls and a.site.cls is b.site.cls  # type: ignore[attr-defined]
+        alike = type(a) is type(b) and a.cls is b.cls and a.site.cls == b.site.cls  # type: ignore[attr-defined]
+        return alike and built_classes(a) == built_classes(b)
     return a == b
 
 

@@ -156,7 +156,8 @@ class Site:
     given = _OfRoot[bool]()
     """Whether one of the lists is not the program's own."""
     cls = _OfRoot[Any]()
-    """The class that the program takes its lists or dicts for, if it is another; MISSING if there are several."""
+    """What the program takes its lists or dicts for, if it is something else: a class, or, of objects, a family of
+    classes; MISSING if they are of several."""
     made_by = _OfRoot[Any]()
     """What gives the items of dicts that are not there."""
 
@@ -173,7 +174,7 @@ class Site:
             site = site._united
         return site
 
-    def stand_for(self, cls: type, made_by: Any = None) -> None:
+    def stand_for(self, cls: type | frozenset[type], made_by: Any = None) -> None:
         """Let lists be tuples for the program, or dicts have items that ``made_by`` gives."""
         self.cls, self.made_by = cls, made_by
 
@@ -190,7 +191,7 @@ class Site:
         """A list of one may be one of the other; what they hold is for the caller to join."""
         a, b = self.root(), other.root()
         if a is not b:
-            if a.cls is not b.cls or a.made_by is not b.made_by:
+            if a.cls != b.cls or a.made_by is not b.made_by:
                 a.cls = MISSING
             a.given = a.given or b.given
             a.examples += b.new_to(a)
@@ -228,6 +229,14 @@ class Dict(Reference):
     """An exact dict: items of one kind, or of one by each name."""
 
     cls: ClassVar[type] = dict
+    among: frozenset[type] | None = None
+    """Of which classes an object is, if its site has more of them."""
+
+    def __eq__(self, other: object) -> bool:
+        return Reference.__eq__(self, other) and self.among == other.among  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(Dict)
 
 
 @record(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import join, number_types
+from autodiff_hook.transform.specialise.lattice import built_classes, join, number_types
 
 
 class Assumptions:
@@ -47,7 +47,8 @@ class Assumptions:
         """Refuse the program unless all of it is true of what is known in the end."""
         for operand, assumed in self.called:
             found = _called(type_of(operand))
-            if not (found is assumed or _same_closure(found, assumed)):
+            alike = found is assumed or isinstance(found, frozenset) and found == assumed
+            if not (alike or _same_closure(found, assumed)):
                 raise Refused("what is called changes while the program runs")
         for operand, names in self.copied.values():
             if names != sorted(attributes_of(type_of(operand))):
@@ -63,7 +64,7 @@ def _called(found: Abstract) -> Any:
     if isinstance(found, Known):
         return found.value if types is None else Number(types)
     if isinstance(found, Dict) and found.site.cls is not None:
-        return found.site.cls
+        return built_classes(found) or found.site.cls
     return found.cls if isinstance(found, (Fresh, Outside, Record, Tuple)) else found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, home_of, is_plainly
 from autodiff_hook.semantics.equivalents import operating
-from autodiff_hook.transform.specialise import altered, assigned, dicts
+from autodiff_hook.transform.specialise import altered, assigned, dicts, several
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Bound,
@@ -32,6 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
+from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
@@ -328,6 +329,8 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     target, name = inf.type_of(owner), str(s.data)
     if isinstance(target, Known) and isinstance(target.value, type) and is_number_of_class(target.value, name):
         return assigned.write(inf, s, target.value, Constant(target.value), name)
+    if isinstance(target, Dict) and is_of_several(target):
+        return several.write(inf, s, target)
     cls = class_of(target)
     if cls is None or isinstance(target, Tuple):
         raise Refused(f"an attribute of {named(target)} is assigned")

@@ -55,6 +55,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind, made_before
 from autodiff_hook.transform.specialise.constructing import construct
+from autodiff_hook.transform.specialise.dividing import divided, is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import implementation, inline_call
 from autodiff_hook.transform.specialise.lattice import (
@@ -66,6 +67,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.lengths import arity, of_one_length
 from autodiff_hook.transform.specialise.objects import (
+    asks_classes,
     class_of,
     look,
     special_method,
@@ -237,7 +239,12 @@ def call_known(
         method = wrapped_by(function.__func__) if type(function.__func__) is FunctionType else function.__func__
         return call_known(inf, s, method, [Constant(function.__self__), *args], kwargs)
     types = [inf.type_of(x) for x in args]
-    if any(class_of(t) is not None and not isinstance(t, Tuple) or named_tuples.is_named(t) for t in types):
+    unsure = [x for x, t in zip(args, types) if is_of_several(t)]
+    if unsure and asks_classes(function):
+        return divided(inf, s, unsure[0])
+    if not unsure and any(
+        class_of(t) is not None and not isinstance(t, Tuple) or named_tuples.is_named(t) for t in types
+    ):
         method = special_method(inf, function, types, args) if not kwargs else None
         if method is not None:
             for operand in args:

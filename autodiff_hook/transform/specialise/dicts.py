@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import NOTHING, Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.families import TAG, family_of, tag_of
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import built_class, built_of, is_plain_key, item_like
 from autodiff_hook.transform.specialise.lists import has_slots, put
@@ -139,7 +141,7 @@ def mapping(inf: Inference, s: Statement) -> Abstract:
     return made
 
 
-def standing_for(inf: Inference, s: Statement, cls: type, made_by: Any = None) -> Dict:
+def standing_for(inf: Inference, s: Statement, cls: type | frozenset[type], made_by: Any = None) -> Dict:
     """The dict that a statement makes, which the program takes for something of another class."""
     before = inf.types.get(s.made)
     made = before if isinstance(before, Dict) else Dict(Site())
@@ -159,6 +161,12 @@ def built(inf: Inference, s: Statement, cls: type) -> Dict | None:
     """An object of a class that is put into lists: a dict that stands for it. None for other classes."""
     if built_of(cls) not in inf.program.changed:
         return None
+    family = family_of(inf.program.changed, cls)
     s.op, s.operands, s.data = "build_map", [], None
     inf.plans[s] = ITEMS
-    return standing_for(inf, s, cls)
+    if family is None:
+        return standing_for(inf, s, cls)
+    s.operands = [Constant(TAG), Constant(tag_of(cls))]
+    made = standing_for(inf, s, family)
+    into_dict(inf, made, Known(TAG), Known(tag_of(cls)))
+    return replace(made, among=frozenset({cls}))

@@ -32,7 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import built_classes, number_types
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -88,6 +88,8 @@ def classes_of(value: Abstract) -> list[type]:
         return [shown(value.cls)]
     if isinstance(value, (List, Dict)) and value.site.cls is MISSING:
         raise Refused(f"the type of {named(value)}")
+    if isinstance(value, Dict) and built_classes(value):
+        return list(map(shown, built_classes(value)))
     if isinstance(value, (List, Dict)):
         return [shown(value.site.cls or value.cls)]
     if isinstance(value, Known):

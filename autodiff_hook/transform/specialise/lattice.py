@@ -49,6 +49,8 @@ def join(a: Abstract, b: Abstract) -> Abstract:
         return a
     if isinstance(a, Iterator) and isinstance(b, Iterator) and NOTHING in (a.item, b.item):
         return b if a.item == NOTHING else a
+    if isinstance(a, Dict) and isinstance(b, Dict) and a.site.root() is b.site.root():
+        return replace(a, among=None if a.among is None or b.among is None else a.among | b.among)
     a, b = map(_in_parts, (a, b))
     numbers = number_types(a), number_types(b)
     if numbers[0] is not None and numbers[1] is not None:
@@ -129,6 +131,11 @@ def _absent(value: Abstract) -> Any:
     return UNBOUND if isinstance(value, Known) and value.value is UNBOUND else None if is_none(value) else MISSING
 
 
+def is_absent(value: Abstract) -> bool:
+    """Whether a value is certain to be None, or a variable not to be assigned yet."""
+    return not isinstance(value, Optional) and _absent(value) is not MISSING
+
+
 def _stands_beside_none(value: Abstract) -> bool:
     if isinstance(value, Tuple):
         return value.cls not in (list, dict) and all(
@@ -170,7 +177,7 @@ def item_like(value: Abstract) -> Abstract | None:
     if types is not None:
         return Number(types, example=example_of(value))
     if isinstance(value, Reference):
-        return value
+        return widened(value)
     if isinstance(value, Optional):
         content = item_like(value.content)
         return None if content is None else Optional(content, value.absent, example=value.example)
@@ -263,10 +270,31 @@ def sites_in(value: Abstract) -> list[Site]:
     return [value.site] if isinstance(value, Reference) else []
 
 
+class Objects:
+    """Stands for the class of an object that is of one of several."""
+
+
 def built_class(value: Abstract) -> type | None:
-    """The class that a dict of the program stands for, if it is an object."""
+    """The class that a dict of the program stands for, if it is an object; ``Objects`` if there are several."""
+    classes = built_classes(value)
+    return next(iter(classes), None) if len(classes) < 2 else Objects
+
+
+def built_classes(value: Abstract) -> frozenset[type]:
+    """The classes that a dict of the program may stand for, if it is an object."""
     cls = value.site.cls if isinstance(value, Dict) else None
-    return cls if isinstance(cls, type) and cls not in (*MAPPINGS, *SETS) else None
+    if isinstance(cls, frozenset):
+        return cls if value.among is None else value.among  # type: ignore[attr-defined]
+    return frozenset([cls] if isinstance(cls, type) and cls not in (*MAPPINGS, *SETS) else ())
+
+
+def widened(value: Abstract) -> Abstract:
+    """What is known of objects without of which classes of their family they are."""
+    if isinstance(value, Dict):
+        return value if value.among is None else replace(value, among=None)
+    if isinstance(value, Optional):
+        return replace(value, content=widened(value.content))
+    return replace(value, items=tuple(map(widened, value.items))) if isinstance(value, Tuple) else value
 
 
 MAPPINGS: Final = (defaultdict, OrderedDict, Counter)
@@ -295,9 +323,9 @@ def is_true(value: Abstract) -> bool | None:
             return None
     if isinstance(value, (Closure, Bound, Cell, Partial)):
         return True
-    cls = value.cls if isinstance(value, Fresh) else built_class(value)
-    if cls is not None:
-        return None if hasattr(cls, "__bool__") or hasattr(cls, "__len__") else True
+    classes = {value.cls} if isinstance(value, Fresh) else built_classes(value)
+    if classes:
+        return None if any(hasattr(cls, "__bool__") or hasattr(cls, "__len__") for cls in classes) else True
     return bool(value.items) if isinstance(value, Tuple) else None
 
 

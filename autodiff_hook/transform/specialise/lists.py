@@ -214,6 +214,7 @@ def made_of(inf: Inference, s: Statement, items: tuple[Abstract, ...]) -> Abstra
     places = [x for item in items for x in _places_in(item)]
     if places:
         raise Changes("a list that is written out is put into another", *places)
+    ask_for_objects(inf, *items)
     if item_like(reduce(inf.joined, items)) is None:
         return None
     made = new(inf, s, [example_of(x) for x in items], *items)

@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise import (
     named_tuples,
     patterns,
     sets,
+    several,
     texts,
 )
 from autodiff_hook.transform.specialise.abstract import (
@@ -47,6 +48,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
+from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
@@ -103,6 +105,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
             return Lookup(name, owner)
     if isinstance(value, Array):
         return _array_attribute(inf, s, value, owner, name)
+    if isinstance(value, Dict) and is_of_several(value):
+        return several.attribute(inf, s, owner, value, name)
     if _is_object(value):
         return attributes.attribute(inf, s, value, owner, name)
     if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:
@@ -198,6 +202,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return named_tuples.replaced(inf, s, value, dict(zip(names, args)))
     if isinstance(value, Tuple) and named_tuples.is_named(value) and name == "_asdict" and not args:
         return named_tuples.as_dict(inf, s, value)
+    if isinstance(value, Dict) and is_of_several(value):
+        return several.method_call(inf, s, value, name, args, names)
     if _is_object(value):
         return attributes.method_call(inf, s, value, name, args, names)
     if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:

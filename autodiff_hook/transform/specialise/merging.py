@@ -25,7 +25,18 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
-from autodiff_hook.transform.specialise.lattice import built_of, content_of, is_none, item_like, join, reached, sites_in
+from autodiff_hook.transform.specialise.families import ask_for_family
+from autodiff_hook.transform.specialise.lattice import (
+    built_of,
+    content_of,
+    is_absent,
+    is_none,
+    item_like,
+    join,
+    reached,
+    sites_in,
+    widened,
+)
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
@@ -64,6 +75,9 @@ class Merging:
         before = inf.types.get(param)
         if param in inf.tests:
             abstract = inf.tests[param].refined(abstract, inf.type_of)
+        else:
+            # A loop may bring an object of another class later.
+            abstract = widened(abstract)
         if param in self.merged:
             return False
         if isinstance(before, Fresh) and isinstance(abstract, Fresh) and self._begin(edge, param, before, abstract):
@@ -149,6 +163,8 @@ class Merging:
                 if isinstance(together, Reference):
                     a, b = (replace(x, content=together) if isinstance(x, Optional) else together for x in (a, b))
             return join(a, b)
+        if isinstance(a, Dict) and isinstance(b, Dict):
+            ask_for_family(self.inf.program.changed, a, b)
         if isinstance(a, Reference) and type(a) is type(b) and a != b and _may_be_one(a, b):
             if {a.site.root(), b.site.root()} in self.uniting:
                 return a
@@ -245,20 +261,22 @@ def _held_in(objects: list[Any], names: list[str]) -> list[Any]:
 
 
 def _is_object_or_none(a: Abstract, b: Abstract) -> bool:
-    """Whether objects that the program makes come by the same name as None, or as one that is in a list."""
+    """Whether objects that the program makes come by the same name as nothing, or as one that is in a list."""
     pairs = ((a, b), (b, a))
-    return any(_made(x) and is_none(y) or isinstance(x, Fresh) and isinstance(content_of(y), Dict) for x, y in pairs)
+    return any(_made(x) and is_absent(y) or isinstance(x, Fresh) and isinstance(content_of(y), Dict) for x, y in pairs)
 
 
 def ask_for_built(inf: Inference, a: Abstract, b: Abstract) -> None:
-    """Objects that are not alike, or None, come by one name: the program is followed again, with one that is built."""
+    """Objects that are not alike, or nothing, come by one name: it is followed again, with one that is built."""
     made = [x.cls for x in (a, b) if isinstance(x, Fresh)]
-    alike = made and all(isinstance(x, Fresh) or is_none(x) for x in (a, b)) and len(set(made)) == 1
-    if alike and not (inf.one_way or issubclass(made[0], BaseException)):
-        raise Changes("objects that come by several ways are not alike", built_of(made[0]))
+    alike = made and all(isinstance(x, Fresh) or is_absent(x) for x in (a, b))
+    if alike and not (inf.one_way or any(issubclass(cls, BaseException) for cls in made)):
+        raise Changes("objects that come by several ways are not alike", *map(built_of, made))
 
 
 def _may_be_one(a: Reference, b: Reference) -> bool:
+    if a.site.root() is b.site.root():
+        return False
     return not (isinstance(a, Record) and isinstance(b, Record)) or a.cls is b.cls
 
 

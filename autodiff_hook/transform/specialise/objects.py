@@ -50,7 +50,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import built_class
+from autodiff_hook.transform.specialise.lattice import Objects, built_class
 from autodiff_hook.transform.specialise.program import Alias
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
@@ -265,7 +265,11 @@ UNARY_DUNDERS: Final = {
 
 def class_of(value: Abstract) -> type | None:
     """The class of an object; None for what is none."""
-    return value.cls if isinstance(value, (Fresh, Outside, Record, Tuple)) else built_class(value)
+    if isinstance(value, (Fresh, Outside, Record, Tuple)):
+        return value.cls
+    if built_class(value) is Objects:
+        raise Refused("what depends on which of several classes an object is of")
+    return built_class(value)
 
 
 def object_class(value: Abstract) -> type | None:
@@ -304,6 +308,14 @@ def special_method(
         return method, args
     end = operating.equal if function is operator.eq else operating.operated
     return end, [*args, Constant(method), Constant(others[0][1] if others else None)]
+
+
+def asks_classes(function: Any) -> bool:
+    """Whether a function stands for an operator or a special method, which the classes of its arguments define."""
+    try:
+        return function in UNARY_DUNDERS or function in _OPERATORS
+    except TypeError:
+        return False
 
 
 def method_of(inf: Inference, value: Abstract, name: str) -> Any:

@@ -34,11 +34,14 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.dividing import divided, is_of_several, tested
 from autodiff_hook.transform.specialise.exceptions import INITIALISERS, built, known_as_built
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
+    built_classes,
+    content_of,
     example_of,
     inert_class,
     is_set,
@@ -166,6 +169,10 @@ def _asked_of_classes(inf: Inference, s: Statement, operand: Operand, fits: Call
     found = set(map(fits, classes_of(value)))
     if len(found) == 1:
         return known_as(inf, s, found.pop())
+    if is_of_several(value):
+        return tested(inf, s, operand, [cls for cls in built_classes(value) if fits(cls)])
+    if is_of_several(content_of(value)):
+        raise Refused("of which class an object is that may be None")
     if (
         not isinstance(value, Optional)
         or value.absent is not None
@@ -198,6 +205,8 @@ def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 
 def _type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``type(x)``, if there is only one."""
+    if len(args) == 1 and is_of_several(inf.type_of(args[0])):
+        return divided(inf, s, args[0])
     found = classes_of(inf.type_of(args[0])) if len(args) == 1 else []
     return known_as(inf, s, found[0]) if len(found) == 1 else None
 

@@ -7,16 +7,17 @@ that neither the primal nor the adjoint needs a statement for it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from autodiff_hook.ir.analysis import count_uses, dominators, predecessors
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.records import record
-from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Known, Number, Optional
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Dict, Known, Number, Optional
 from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
-from autodiff_hook.transform.specialise.lattice import is_true, known, number_types
+from autodiff_hook.transform.specialise.lattice import built_classes, is_true, known, number_types
 
 TypeOf = Callable[[Operand], Abstract]
 NONE: Final = Known(None)
@@ -24,7 +25,7 @@ NONE: Final = Known(None)
 
 @record(frozen=True)
 class Test:
-    """What is asked of a variable: ``is`` None, its ``truth``, or whether it is an instance of ``classes``."""
+    """What is asked of a variable: whether it ``is`` None, its ``truth``, its ``class``, an ``isinstance``."""
 
     kind: str
     variable: Variable
@@ -35,6 +36,9 @@ class Test:
         """What is known of the variable where the test came out as ``holds`` says."""
         if self.kind == "isinstance":
             return self._of_classes(value, type_of)
+        if self.kind == "class":
+            only = known(type_of(self.classes))  # type: ignore[arg-type]
+            return _among(value, [cls for cls in built_classes(value) if (cls is only) == self.holds])
         if not isinstance(value, Optional):
             return value
         if self.kind == "is":
@@ -58,11 +62,20 @@ class Test:
                 if not fits(type(value.absent)):
                     return content
                 return value if any(map(fits, classes_of(content))) else NONE
+            if isinstance(value, Dict):
+                return _among(value, list(filter(fits, built_classes(value))))
             types = number_types(value)
             kept = frozenset(filter(fits, types)) if types is not None and isinstance(value, Number) else frozenset()
         except Refused:
             return value
         return Number(kept, example=value.example if type(value.example) in kept else MISSING) if kept else value
+
+
+def _among(value: Abstract, classes: list[type]) -> Abstract:
+    """An object that is of one of these classes of its family."""
+    if not isinstance(value, Dict) or not classes or len(built_classes(value)) < 2:
+        return value
+    return replace(value, among=frozenset(classes))
 
 
 def refine(body: Body) -> dict[Variable, Test]:

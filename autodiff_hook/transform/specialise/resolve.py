@@ -69,6 +69,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
 from autodiff_hook.transform.specialise.calling import BODIES, HELD, call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.dividing import divide
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
@@ -122,6 +123,8 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
         return None
     for operand in s.operands:
         ask_for_queue(inf, operand)
+    if divide(inf, s):
+        return None
     return meaning(inf, s)
 
 

@@ -1,0 +1,79 @@
+"""Objects that are of one of several classes: where their classes differ, there is a way for each of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.families import TAG, tag_of
+from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import Objects, built_class, built_classes
+from autodiff_hook.transform.specialise.refining import Test
+
+
+def is_of_several(value: Abstract) -> bool:
+    """Whether a value is an object of which the class is not known."""
+    return built_class(value) is Objects
+
+
+def tested(inf: Inference, s: Statement, operand: Operand, classes: list[type]) -> Abstract:
+    """Whether an object is of one of these classes of its family."""
+    s.op, s.operands, s.data = "in", [_tag(inf, s, operand), Constant(frozenset(map(tag_of, classes)))], None
+    return inf.evaluate(inf, s)  # type: ignore[return-value]
+
+
+def _tag(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    return inf.before(s, "getattr", [operand], TAG)
+
+
+def divide(inf: Inference, s: Statement) -> bool:
+    """Whether there is a way for each class of an object now, as the statement depends on it."""
+    for place in DIVIDING.get(s.op, ()):
+        if place < len(s.operands) and is_of_several(inf.type_of(s.operands[place])):
+            divided(inf, s, s.operands[place])
+            return True
+    return False
+
+
+DIVIDING: Final = {
+    **dict.fromkeys(("binary", "inplace", "compare"), (0, 1)),
+    **dict.fromkeys(("unary", "getitem", "setitem", "delitem", "truth", "not", "get_iter", "unpack", "call"), (0,)),
+    **dict.fromkeys(("in", "not_in"), (1,)),
+}
+"""The operations whose meaning the classes of operands say, and the places of these."""
+
+
+def divided(inf: Inference, s: Statement, operand: Operand) -> Abstract | None:
+    """Let the statement stand twice: where the object is of the class that is derived most, and where it is not."""
+    block, index = inf.block, inf.index
+    if block is None or not isinstance(operand, Variable) or s.operands.count(operand) > 1:
+        raise Refused("what depends on which of several classes an object is of")
+    cls = max(built_classes(inf.type_of(operand)), key=lambda each: (len(each.__mro__), tag_of(each)))
+    test = inf.before(s, "compare", [_tag(inf, s, operand), Constant(tag_of(cls))], "==")
+    index = inf.index
+    rest = Block(
+        [s.result if s.result is not None else Variable("nothing")],
+        block.statements[index + 1 :],
+        block.terminator,
+        block.handler,
+    )
+    ways = [_way(inf, s, operand, cls, holds, rest, block) for holds in (True, False)]
+    del block.statements[index:]
+    block.terminator = Terminator("branch", [test], [Edge(way, [operand]) for way in ways], s.position)
+    inf.add(block, rest, *ways)
+    inf.pending.place(ways, block)
+    inf.pending.place_after(rest, block)
+    inf._leave(block)
+    return None
+
+
+def _way(inf: Inference, s: Statement, operand: Variable, cls: type, holds: bool, rest: Block, block: Block) -> Block:
+    name = Variable(operand.name)
+    inf.tests[name] = Test("class", operand, holds, Constant(cls))
+    operands: list[Operand] = [name if x is operand else x for x in s.operands]
+    result = None if s.result is None else Variable(s.result.name)
+    copy = Statement(s.op, operands, result, s.data, s.position)
+    end = Terminator("jump", [], [Edge(rest, [Constant(None) if result is None else result])], s.position)
+    return Block([name], [copy], end, block.handler)
