@@ -25,6 +25,12 @@ def add_item(buffer: list[Any], index: int, cotangent: Any) -> None:
         buffer[index] = buffer[index] + cotangent
 
 
+def add_early(buffer: Any, index: Any, cotangent: Any) -> None:
+    """Add to the cotangent of a number that was read early, maybe where it is not there: then nobody used it."""
+    if cotangent:
+        buffer[index] += cotangent
+
+
 def taken(slot: Any) -> Any:
     """The cotangent of an array in a list; None if nothing was added to it."""
     return None if type(slot) is float else slot

@@ -16,6 +16,7 @@ from autodiff_hook.runtime.given_objects import list_gradient, object_gradients
 from autodiff_hook.runtime.mirror import array_gradient, number_gradient
 from autodiff_hook.runtime.preparing import scalar_seed
 from autodiff_hook.runtime.references import (
+    add_early,
     add_item,
     add_items,
     add_run,
@@ -204,13 +205,13 @@ _CALLED: Final[tuple[Any, ...]] = (
     *(dict_buffer, slots_buffer, record_buffer, begin_slots, begun_slots, blank, add_items, add_slice, add_run),
     *(list_gradient, part, named_part, numbers, seed, refill, warn, zeros_like, add_at),
     *(add_item, add_part, first, fitted, surviving, folded, taken, number_gradient, array_gradient, float_list),
-    *(object_gradients, sum_of_slots),
+    *(object_gradients, sum_of_slots, add_early),
 )
 RUNTIME: Final[dict[str, Any]] = {function.__name__: function for function in _CALLED} | {"checking": Checking}
 
 # What the typed pass may know of these functions
 
-effects(begin_slots, add_at, add_item, add_items, add_part, add_run, add_slice, refill, rewritten, warn)
+effects(begin_slots, add_at, add_early, add_item, add_items, add_part, add_run, add_slice, refill, rewritten, warn)
 MIRRORING.add(zeros_like)
 LOOKING.update((no_nan, no_nan_if_infinite, no_nan_in_product, undefined))
 effects(*LOOKING)

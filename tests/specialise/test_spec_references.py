@@ -190,6 +190,22 @@ def test_rows_are_taken_before_loops_that_may_not_run():
     check(f, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
 
 
+def momentum(x, n):
+    prices, held = [x], {0: x}
+    for day in range(n):
+        for weight in (0.5, 1.5, -0.7):
+            slope = prices[-1] - prices[-2] if len(prices) > 1 else 0.0
+            x += weight * slope * (held[day] if day in held else 1.0)
+        prices.append(prices[-1] * 0.9 + 0.1 * x)
+    return x + prices[-1]
+
+
+def test_items_are_read_before_loops_that_ask_whether_they_are_there():
+    check(momentum, 0.7, 5)
+    if not specialising.GENERIC:
+        assert {function.how for function in ad.explain(momentum, 0.7, 5).functions} == {"typed"}
+
+
 def test_a_list_of_another_kind_is_not_taken_for_what_it_was():
     def f(xs):
         total = 0.0

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.improve.pairs import calls
 from autodiff_hook.transform.specialise.abstract import Array, List, Number, Reference, Tuple
+from autodiff_hook.transform.specialise.invariants import item_or_none
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, holds_tuples, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
 from autodiff_hook.transform.specialise.lattice import may_be_complex
@@ -41,8 +43,15 @@ class Items(Buffers):
 
     def _reverse_load(self, s: Statement, out: Block) -> None:
         owner, index = s.operands[-2:] if s.op != "getattr" else (s.operands[0], Constant(s.data))
-        if isinstance(owner, Variable) and owner in self.needs:
+        if not isinstance(owner, Variable) or owner not in self.needs:
+            return
+        if not calls(s, item_or_none) or not isinstance(self.program.types[s.made], Number):
             self._add_value(owner, index, s.made, (), out, s.position)
+            return
+        cotangent = self._take(s.made, (), out)
+        if not is_zero(cotangent):
+            buffer, index = self._buffer(owner, out), self._index(index, out)
+            self._call("add_early", buffer, index, cotangent, out, result=False, position=s.position)
 
     def _reverse_take(self, s: Statement, out: Block) -> None:
         """Go back over taking all items out of a list."""
