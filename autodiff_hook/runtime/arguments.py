@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import sys
 from collections.abc import Container, Sequence
+from functools import reduce
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, SimpleNamespace, UnionType
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import MAPPINGS, is_plain_key, number_types
+from autodiff_hook.transform.specialise.lattice import MAPPINGS, codes_in, is_plain_key, join, number_types
 from autodiff_hook.transform.specialise.objects import lookup
 from autodiff_hook.transform.specialise.places import assigned_to
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed
@@ -109,8 +110,11 @@ def common(held: Sequence[Any]) -> Abstract | None:
     (cls,) = types
     if constant_kind(first):
         # What a function has captured is differentiated with it.
-        same = all([x is first for x in held]) and form_of(first) == "inert"
-        return Known(first) if same else None
+        if not all([constant_kind(x) and form_of(x) == "inert" for x in held]):
+            return None
+        kinds: list[Abstract] = list(map(Known, held))
+        together = reduce(join, kinds)
+        return together if codes_in(together) else None
     if (cls is tuple or _is_named(cls)) and len(set(map(len, held))) == 1:
         items = tuple(map(common, zip(*held)))
         return None if None in items else Tuple(items, cls, example=first)  # type: ignore[arg-type]

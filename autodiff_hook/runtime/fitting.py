@@ -56,8 +56,9 @@ def fits(items: Any, kind: Any, later: Later) -> bool:
         later.setdefault(kind, []).extend(items)
         return True
     cls, *inner = kind
-    if cls == "same":
-        return all([x is inner[0] for x in items])
+    if cls == "among":
+        known = set(map(id, inner[0]))
+        return all([id(x) in known for x in items])
     if cls == "absent":
         return fits([x for x in items if x is not None], inner[0], later)
     if cls == "record":

@@ -18,6 +18,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    OneOf,
     Optional,
     Record,
     Reference,
@@ -25,7 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import MAPPINGS
+from autodiff_hook.transform.specialise.lattice import MAPPINGS, codes_in
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.results import exact_types
 
@@ -156,7 +157,9 @@ def _kind(value: Abstract, around: Mapping[Site, Kind] = NOTHING) -> Any:
         return around[root]
     if isinstance(value, Optional):
         return "absent", _kind(value.content, around)
-    return ("same", value.value) if isinstance(value, Known) else frozenset(exact_types(value))
+    if isinstance(value, (Known, OneOf)):
+        return "among", codes_in(value)
+    return frozenset(exact_types(value))
 
 
 def _kind_of_reference(value: Reference, around: Mapping[Site, Kind]) -> Any:

@@ -82,6 +82,19 @@ class Known(Abstract):
 _COMPARED: Final = (int, float, str, bytes, slice, tuple, UnionType)
 
 
+@record(frozen=True, eq=False)
+class OneOf(Abstract):
+    """One of several functions or classes from outside."""
+
+    values: tuple[Any, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OneOf) and set(map(id, self.values)) == set(map(id, other.values))
+
+    def __hash__(self) -> int:
+        return hash(OneOf)
+
+
 @record(frozen=True)
 class Number(Abstract):
     """A number whose exact type is one of a few."""

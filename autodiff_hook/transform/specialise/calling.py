@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise import (
     caching,
     constants,
     dicts,
+    dividing,
     draws,
     exceptions,
     following,
@@ -48,6 +49,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Lookup,
+    OneOf,
     Outside,
     Partial,
     Several,
@@ -109,6 +111,9 @@ def call(
         if isinstance(callee.value, (FunctionType, type)):
             inf.assume(function)
         return call_known(inf, s, callee.value, args, kwargs)
+    if isinstance(callee, OneOf) and not inf.one_way:
+        dividing.called(inf, s, function, args, kwargs)
+        return None
     if isinstance(callee, Closure):
         inf.assume(function)
         placed = inf.callees.place(inf, s, callee, args, kwargs) if inf.callees is not None else None

@@ -15,6 +15,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Known,
     Number,
+    OneOf,
     Optional,
     Outside,
     Record,
@@ -153,4 +154,4 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
         return type(b.value) is a.cls
     if isinstance(a, Optional):
         return b.value is a.absent or _may_be(a.content, b)
-    return a is ANY
+    return a is ANY or isinstance(a, OneOf) and any(b.value is x for x in a.values)

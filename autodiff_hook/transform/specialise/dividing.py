@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.families import TAG, tag_of
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import Objects, built_class, built_classes
+from autodiff_hook.transform.specialise.lattice import Objects, built_class, built_classes, codes_in
 from autodiff_hook.transform.specialise.refining import Test
 
 
@@ -47,31 +47,46 @@ DIVIDING: Final = {
 
 def divided(inf: Inference, s: Statement, operand: Operand) -> Abstract | None:
     """Let the statement stand twice: where the object is of the class that is derived most, and where it is not."""
-    block, index = inf.block, inf.index
-    if block is None or not isinstance(operand, Variable) or s.operands.count(operand) > 1:
-        raise Refused("what depends on which of several classes an object is of")
-    cls = max(built_classes(inf.type_of(operand)), key=lambda each: (len(each.__mro__), tag_of(each)))
+    classes = built_classes(inf.type_of(operand))
+    cls = max(classes, key=lambda each: (len(each.__mro__), tag_of(each)))
     test = inf.before(s, "compare", [_tag(inf, s, operand), Constant(tag_of(cls))], "==")
-    index = inf.index
-    rest = Block(
-        [s.result if s.result is not None else Variable("nothing")],
-        block.statements[index + 1 :],
-        block.terminator,
-        block.handler,
-    )
-    ways = [_way(inf, s, operand, cls, holds, rest, block) for holds in (True, False)]
+    _fork(inf, s, operand, test, "class", cls)
+    return None
+
+
+def called(inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]) -> None:
+    """A call of one of several functions: the same, where it is the first of them, and where it is not."""
+    s.op, s.operands, s.data = "call", [function, *args, *kwargs.values()], tuple(kwargs)
+    by_code(inf, s, function)
+
+
+def by_code(inf: Inference, s: Statement, operand: Operand) -> None:
+    """The same of another statement that depends on which of several functions or classes a value is."""
+    first = codes_in(inf.type_of(operand))[0]
+    _fork(inf, s, operand, inf.before(s, "is", [operand, Constant(first)]), "one", first)
+
+
+def _fork(inf: Inference, s: Statement, operand: Operand, test: Operand, kind: str, asked: Any) -> None:
+    block, index = inf.block, inf.index
+    if block is None or not isinstance(operand, Variable) or s.operands.count(operand) != 1:
+        raise Refused("what depends on which of several values it is")
+    result = s.result if s.result is not None else Variable("nothing")
+    rest = Block([result], block.statements[index + 1 :], block.terminator, block.handler)
+    ways = []
+    for holds in (True, False):
+        name = Variable(operand.name)
+        inf.tests[name] = Test(kind, operand, holds, Constant(asked))
+        ways.append(_way(s, operand, name, rest, block))
     del block.statements[index:]
     block.terminator = Terminator("branch", [test], [Edge(way, [operand]) for way in ways], s.position)
     inf.add(block, rest, *ways)
     inf.pending.place(ways, block)
     inf.pending.place_after(rest, block)
     inf._leave(block)
-    return None
 
 
-def _way(inf: Inference, s: Statement, operand: Variable, cls: type, holds: bool, rest: Block, block: Block) -> Block:
-    name = Variable(operand.name)
-    inf.tests[name] = Test("class", operand, holds, Constant(cls))
+def _way(s: Statement, operand: Variable, name: Variable, rest: Block, block: Block) -> Block:
+    """A block with a copy of the statement, in which what it depends on has a name of its own."""
     operands: list[Operand] = [name if x is operand else x for x in s.operands]
     result = None if s.result is None else Variable(s.result.name)
     copy = Statement(s.op, operands, result, s.data, s.position)

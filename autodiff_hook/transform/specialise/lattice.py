@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     Lookup,
     Number,
+    OneOf,
     Optional,
     Outside,
     Partial,
@@ -69,6 +70,9 @@ def join(a: Abstract, b: Abstract) -> Abstract:
     optional = _joined_with_none(a, b)
     if optional is not None:
         return optional
+    codes = {id(x): x for x in (*codes_in(a), *codes_in(b))}
+    if codes_in(a) and codes_in(b) and len(codes) <= _MOST_CODES:
+        return OneOf(tuple(codes.values()))
     if is_virtual(a) or is_virtual(b):
         return Several()
     classes = inert_class(a), inert_class(b)
@@ -101,6 +105,16 @@ def known(value: Abstract) -> Any:
         return MISSING
     items = tuple(map(known, value.items))
     return MISSING if any(x is MISSING for x in items) else items
+
+
+def codes_in(value: Abstract) -> tuple[Any, ...]:
+    """The functions and classes that a value may be."""
+    if isinstance(value, Known):
+        return (value.value,) if isinstance(value.value, _CODE) else ()
+    return value.values if isinstance(value, OneOf) else ()
+
+
+_MOST_CODES: Final = 16
 
 
 def is_none(value: Abstract) -> bool:
@@ -141,7 +155,7 @@ def _stands_beside_none(value: Abstract) -> bool:
         return value.cls not in (list, dict) and all(
             _stands_beside_none(content_of(x)) or is_none(x) for x in value.items
         )
-    return isinstance(value, (Known, Number, Array, Instance, Reference)) and _absent(value) is MISSING
+    return isinstance(value, (Known, OneOf, Number, Array, Instance, Reference)) and _absent(value) is MISSING
 
 
 def anonymous(value: Abstract) -> Abstract:
@@ -189,7 +203,7 @@ def item_like(value: Abstract) -> Abstract | None:
     cls = inert_class(value)
     if cls is not None:
         return Instance(cls, example=example_of(value))
-    if isinstance(value, Known) and isinstance(value.value, _CODE):
+    if codes_in(value):
         return value
     return value if isinstance(value, Array) and value.ndim and not value.scalar else None
 

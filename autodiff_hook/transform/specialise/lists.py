@@ -27,6 +27,7 @@ from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
+    codes_in,
     content_of,
     differentiable,
     example_of,
@@ -90,9 +91,11 @@ def extend(inf: Inference, s: Statement, owner: Operand, parts: list[Operand]) -
 def pop(inf: Inference, s: Statement) -> Abstract:
     """``items.pop()``: the last item is read, and dropped."""
     read = Statement("getitem", [s.operands[0], Constant(-1)], s.result, None, s.position)
+    # What is refused now is tried again when more is known of the items: until then the statement stays as it is.
+    item = inf.evaluate(inf, read)
     s.op, s.operands, s.data, s.result = "delitem", list(read.operands), None, None
     if read.result is not None and inf.block is not None:
-        inf.insert(read, inf.evaluate(inf, read))
+        inf.insert(read, item)
     return drop(inf, s)
 
 
@@ -347,7 +350,7 @@ def has_slots(value: Abstract) -> bool:
     value = content_of(value)
     if isinstance(value, Tuple):
         return any(map(has_slots, value.items))
-    return not isinstance(value, (Reference, Instance))
+    return not isinstance(value, (Reference, Instance)) and not codes_in(value)
 
 
 def sources(

@@ -21,6 +21,7 @@ from autodiff_hook.transform.specialise import (
     changing,
     constants,
     dicts,
+    dividing,
     draws,
     lists,
     named_tuples,
@@ -41,6 +42,7 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Lookup,
     Number,
+    OneOf,
     Outside,
     Record,
     Super,
@@ -105,6 +107,9 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
             return Lookup(name, owner)
     if isinstance(value, Array):
         return _array_attribute(inf, s, value, owner, name)
+    if isinstance(value, OneOf) and owner in s.operands:
+        dividing.by_code(inf, s, owner)
+        return None
     if isinstance(value, Dict) and is_of_several(value):
         return several.attribute(inf, s, owner, value, name)
     if _is_object(value):
@@ -202,6 +207,9 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return named_tuples.replaced(inf, s, value, dict(zip(names, args)))
     if isinstance(value, Tuple) and named_tuples.is_named(value) and name == "_asdict" and not args:
         return named_tuples.as_dict(inf, s, value)
+    if isinstance(value, OneOf):
+        dividing.by_code(inf, s, owner)
+        return None
     if isinstance(value, Dict) and is_of_several(value):
         return several.method_call(inf, s, value, name, args, names)
     if _is_object(value):

@@ -14,10 +14,10 @@ from autodiff_hook.ir.analysis import count_uses, dominators, predecessors
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.records import record
-from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Dict, Known, Number, Optional
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Dict, Known, Number, OneOf, Optional
 from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
-from autodiff_hook.transform.specialise.lattice import built_classes, is_true, known, number_types
+from autodiff_hook.transform.specialise.lattice import built_classes, codes_in, is_true, known, number_types
 
 TypeOf = Callable[[Operand], Abstract]
 NONE: Final = Known(None)
@@ -25,7 +25,7 @@ NONE: Final = Known(None)
 
 @record(frozen=True)
 class Test:
-    """What is asked of a variable: whether it ``is`` None, its ``truth``, its ``class``, an ``isinstance``."""
+    """What is asked of a variable: if it ``is`` None, its ``truth``, its ``class``, ``isinstance``, which ``one``."""
 
     kind: str
     variable: Variable
@@ -36,6 +36,10 @@ class Test:
         """What is known of the variable where the test came out as ``holds`` says."""
         if self.kind == "isinstance":
             return self._of_classes(value, type_of)
+        if self.kind == "one":
+            only = known(type_of(self.classes))  # type: ignore[arg-type]
+            left = tuple(x for x in codes_in(value) if (x is only) == self.holds)
+            return value if not left else Known(left[0]) if len(left) == 1 else OneOf(left)
         if self.kind == "class":
             only = known(type_of(self.classes))  # type: ignore[arg-type]
             return _among(value, [cls for cls in built_classes(value) if (cls is only) == self.holds])

@@ -19,6 +19,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Number,
+    OneOf,
     Optional,
     Outside,
     Partial,
@@ -43,6 +44,8 @@ def named(value: Any) -> str:
         return f"None or {named(value.content)}"
     if isinstance(value, (Tuple, Instance, Outside, Record, List, Dict, Fresh, Container, Error)):
         return f"{_article(value.cls.__qualname__)} {value.cls.__qualname__}"
+    if isinstance(value, OneOf):
+        return "one of " + ", ".join(map(named, value.values))
     if isinstance(value, Iterator):
         return "an iterator"
     if isinstance(value, (Closure, Bound, Partial)):
