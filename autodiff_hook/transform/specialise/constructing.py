@@ -29,7 +29,7 @@ def construct(
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
     new = new.__func__ if issubclass(type(new), staticmethod) else new
     if cls is SimpleNamespace and not args:
-        return _begun(inf, s, cls, kwargs)
+        return _namespace(inf, s, kwargs)
     if error:
         exceptions.begin(inf, s, s.result, args)
         if init in exceptions.INITIALISERS and not kwargs:
@@ -52,23 +52,37 @@ def construct(
 def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``object.__new__(cls)``."""
     cls = inf.type_of(args[0]) if len(args) == 1 else None
-    if s.result is None or not isinstance(cls, Known) or not isinstance(cls.value, type):
+    if s.result is None or inf.block is None or not isinstance(cls, Known) or not isinstance(cls.value, type):
         return None
     if not (is_made_plainly if new is object.__new__ else exceptions.is_exception)(inf, cls.value):
         raise Refused(f"an object of {named(cls.value)}")
-    begun: dict[str, Operand] = dict.fromkeys(remembered(cls.value), Constant(None))
-    for name in sorted(x[2] for x in inf.program.changed if type(x) is tuple and x == default_of(cls.value, x[-1])):
-        begun[name] = inf.world.part(Constant(cls.value), cls.value, name, False)
-    return _begun(inf, s, cls.value, begun)
-
-
-def _begun(inf: Inference, s: Statement, cls: type, attributes: dict[str, Operand]) -> Abstract:
-    """A new object of a class, to which attributes are assigned at once."""
-    s.op, s.operands, s.data = "call", [Constant(object.__new__), Constant(cls)], ()
-    if s not in inf.checked and inf.block is not None:
+    s.op, s.operands, s.data = "call", [Constant(new), *args], ()
+    if s not in inf.checked:
         inf.checked.add(s)
-        stores = [Statement("setattr", [s.made, x], None, name, s.position) for name, x in attributes.items()]
-        inf.block.statements[inf.index + 1 : inf.index + 1] = stores
+        begun: dict[str, Operand] = dict.fromkeys(remembered(cls.value), Constant(None))
+        for name in sorted(x[2] for x in inf.program.changed if type(x) is tuple and x == default_of(cls.value, x[-1])):
+            begun[name] = inf.world.part(Constant(cls.value), cls.value, name, False)
+        _assign(inf, s, begun)
+    return _blank(inf, s, cls.value)
+
+
+def _namespace(inf: Inference, s: Statement, attributes: dict[str, Operand]) -> Abstract:
+    """``SimpleNamespace(a=x, b=y)``."""
+    s.op, s.operands, s.data = "call", [Constant(object.__new__), Constant(SimpleNamespace)], ()
+    inf.checked.add(s)
+    _assign(inf, s, attributes)
+    return _blank(inf, s, SimpleNamespace)
+
+
+def _assign(inf: Inference, s: Statement, attributes: dict[str, Operand]) -> None:
+    """Assign attributes to an object behind the statement that makes it."""
+    assert inf.block is not None
+    stores = [Statement("setattr", [s.made, x], None, name, s.position) for name, x in attributes.items()]
+    inf.block.statements[inf.index + 1 : inf.index + 1] = stores
+
+
+def _blank(inf: Inference, s: Statement, cls: type) -> Abstract:
+    """A new object without attributes."""
     made = dicts.built(inf, s, cls)
     if made is not None:
         return made
