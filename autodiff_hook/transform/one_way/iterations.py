@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections import deque
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.semantics.equivalents import BEGUN, WITH_OPTIONS, deques, product_of, total
+from autodiff_hook.semantics.equivalents import BEGUN, WITH_OPTIONS, product_of, total
 from autodiff_hook.semantics.equivalents import iterating as definitions
 from autodiff_hook.transform.one_way import iterating
 from autodiff_hook.transform.one_way.containers import parts
@@ -152,7 +151,6 @@ _CHOICES: Final = (itertools.combinations, itertools.permutations, itertools.com
 EQUIVALENTS: Final[dict[Any, Callable[..., Any]]] = {
     **{original: code for original, code in DEFINED.items() if original not in _CHOICES},
     functools.reduce: definitions.reduced,
-    deque: deques.deque,
 }
 OPTIONS: Final = dict(WITH_OPTIONS)
 ITERATIONS: Final[dict[Any, Builtin]] = {

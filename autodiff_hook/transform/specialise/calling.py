@@ -28,6 +28,7 @@ from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared
 from autodiff_hook.transform.specialise import (
     apart,
     caching,
+    changing,
     constants,
     dicts,
     dividing,
@@ -356,6 +357,10 @@ def _for_all_ways(
     made = made or following.listed(inf, s, function, args, kwargs)
     if made is not None:
         return lambda: inf.evaluate(inf, made)
+    own = changing.copying(inf, function, args, kwargs)
+    if own is not None:
+        inf.assume(args[0])
+        return lambda: inline_call(inf, s, own, args, {})
     places = following.answered(inf, s, function, args) if not kwargs else None
     if places is not None:
         return lambda: places

@@ -241,15 +241,17 @@ def _copied_deeply(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
     return _copied(inf, s, args) if flat or kind is not None and is_unchangeable(kind) else None
 
 
+def copying(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> FunctionType | None:
+    """The method by which an object says how it is copied by ``copy.copy``."""
+    cls = object_class(inf.type_of(args[0])) if function is copy.copy and len(args) == 1 and not kwargs else None
+    own = look(inf, cls, "__copy__") if cls is not None else None
+    return own if type(own) is FunctionType else None
+
+
 def _object_copied(inf: Inference, s: Statement, owner: Operand, function: Any) -> Abstract | None:
     """A new object with the attributes of another; in a deep copy with copies of them."""
     kind = inf.type_of(owner)
-    cls = object_class(kind)
-    own = look(inf, cls, "__copy__") if function is copy.copy and cls is not None else None
-    if type(own) is FunctionType:
-        inf.assume(owner)
-        return inline_call(inf, s, own, [owner], {})
-    held = inf.attributes_of(kind)
+    cls, held = object_class(kind), inf.attributes_of(kind)
     names = sorted(held)
     if function is copy.deepcopy and sum(not is_unchangeable(x) for x in held.values()) > 1:
         raise Refused("a deep copy of an object that may hold one thing twice")
