@@ -1,0 +1,167 @@
+"""Calls, functions and what they have captured, on one way through a program."""
+
+from __future__ import annotations
+
+from types import ModuleType, WrapperDescriptorType
+
+from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement
+from autodiff_hook.semantics.equivalents.changing import sort
+from autodiff_hook.transform.one_way import inert
+from autodiff_hook.transform.one_way.attributes import described, field_read, looked_up
+from autodiff_hook.transform.one_way.comparing import plainly
+from autodiff_hook.transform.one_way.containers import changeable, held_as, is_mapping, pairs, parts
+from autodiff_hook.transform.one_way.iterations import resumed
+from autodiff_hook.transform.one_way.mappings import LAST
+from autodiff_hook.transform.one_way.members import get_attribute
+from autodiff_hook.transform.one_way.methods import METHODS
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Cell,
+    Closure,
+    Container,
+    Fresh,
+    Instance,
+    Known,
+    List,
+    Lookup,
+    Outside,
+    Super,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.objects import class_of, look_after
+from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.results import tried
+
+
+def make_cell(inf: Path, s: Statement) -> Abstract:
+    """A captured variable."""
+    value = s.operands[0]
+    if not (isinstance(value, Constant) and value.value is UNBOUND):
+        inf.cells[s.made] = value
+    return Cell(None)
+
+
+def cell_set(inf: Path, s: Statement) -> Abstract:
+    """A captured variable is assigned."""
+    cell, value = s.operands
+    if not isinstance(inf.type_of(cell), Cell):
+        raise Refused("a captured variable from outside is assigned")
+    inf.cells[cell] = value
+    return known_as(inf, s, None)
+
+
+def cell_get(inf: Path, s: Statement) -> Abstract:
+    """What a captured variable has."""
+    found = inf.cells.get(s.operands[0])
+    if found is None:
+        raise Raised(NameError)
+    return alias(inf, s, found)
+
+
+def make_function(inf: Path, s: Statement) -> Abstract:
+    """``def`` and ``lambda``."""
+    defaults, keyword, annotations, closure, later = s.operands
+    cells = parts(inf, closure) if not _is_none(inf, closure) else []
+    values = parts(inf, defaults) if not _is_none(inf, defaults) else []
+    named = pairs(inf, keyword) if not _is_none(inf, keyword) else None
+    described = not all([_is_none(inf, x) for x in (defaults, keyword, annotations, later)])
+    return Closure(s.data, inf.frames[-1], tuple(cells), tuple(values), named, described)
+
+
+def _is_none(inf: Path, operand: Operand) -> bool:
+    value = inf.type_of(operand)
+    return isinstance(value, Known) and value.value is None
+
+
+def call_ex(inf: Path, s: Statement) -> Abstract:
+    """``f(*args, **kwargs)``."""
+    function, args, kwargs = s.operands
+    named = {} if _is_none(inf, kwargs) else pairs(inf, kwargs)
+    return alias(inf, s, inf.call(function, parts(inf, args), named))
+
+
+def _got(inf: Path, s: Statement, owner: Operand, value: Outside, args: list[Operand]) -> Abstract:
+    """``d.get(key)`` of a dict from outside: nothing else in it matters."""
+    if inf.world.holds(inf.final(owner), value.example, inf.pin(args[0])):
+        return alias(inf, s, inf.perform("getitem", [owner, args[0]]))
+    return alias(inf, s, args[1] if len(args) > 1 else Constant(None))
+
+
+def call_method(inf: Path, s: Statement) -> Abstract | None:
+    """``owner.name(...)``."""
+    name, names = s.data
+    owner, *args = s.operands
+    if owner in inf.iterators and (name, len(args)) in (("send", 1), ("__next__", 0)):
+        return resumed(inf, s)
+    value = inf.type_of(owner)
+    maker = class_of(inf.type_of(value.receiver)) if isinstance(value, Super) and name == "__init__" else None
+    if isinstance(value, Super) and maker is not None:
+        found = look_after(inf, maker, value.after, name)
+        if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
+            return known_as(inf, s, None)
+    if name == "get" and args and not names and isinstance(value, Outside) and is_mapping(inf, value):
+        if owner not in inf.aliased:
+            return _got(inf, s, owner, value, args)
+    cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
+    if cls in (list, dict, set, frozenset) and hasattr(cls, name):
+        owner = changeable(inf, owner)
+    value = inf.type_of(owner)
+    if isinstance(value, Container):
+        count = len(args) - len(names)
+        if (value.cls, name) == (list, "sort"):
+            return alias(inf, s, inf.call(Constant(sort), [owner, *args[:count]], dict(zip(names, args[count:]))))
+        method = METHODS.get((value.cls, name))
+        if method is None or names and name != "update" and names != LAST:
+            raise Refused(f"{value.cls.__name__}.{name}")
+        result = method(inf, owner, args if names == LAST else args[:count])
+        if names and names != LAST:
+            method(inf, owner, [inf.made(dict, dict(zip(names, args[count:])))])
+        return alias(inf, s, result)
+    if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
+        return _of_text(inf, s, owner, name, args)
+    matched = inert.method(inf, s, owner, name, args, names)
+    if matched is not None:
+        return matched
+    if isinstance(value, (Fresh, Outside)):
+        found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
+        if name == "__class__":
+            found = Constant(value.cls)
+        elif found is None:
+            found = described(inf, owner, value, name)
+        if found is not None:
+            count = len(args) - len(names)
+            return alias(inf, s, inf.call(found, args[:count], dict(zip(names, args[count:]))))
+    return None
+
+
+def load_method(inf: Path, s: Statement) -> Abstract | None:
+    """What an object, a class or a module has is read here; of other values nothing can be replaced before the call."""
+    value = inf.type_of(s.operands[0])
+    if isinstance(value, Outside) and (value.cls in (list, set, frozenset) or is_mapping(inf, value)):
+        return Lookup(str(s.data), s.operands[0])
+    if isinstance(value, (Fresh, Outside)) or isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+        return get_attribute(inf, s)
+    return Lookup(str(s.data), s.operands[0])
+
+
+def call_loaded(inf: Path, s: Statement) -> Abstract:
+    """A call of a method that was read before its arguments."""
+    method, *args = s.operands
+    value = inf.type_of(method)
+    if isinstance(value, Lookup):
+        return alias(inf, s, inf.perform("call_method", [value.receiver, *args], (value.name, s.data or ())))
+    return alias(inf, s, inf.perform("call", [method, *args], s.data))
+
+
+def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: list[Operand]) -> Abstract | None:
+    """A method of a string."""
+    if name == "join" and len(args) == 1:
+        return known_as(inf, s, inf.pin(owner).join(plainly(inf, x) for x in parts(inf, args[0])))
+    if not all(isinstance(inf.type_of(x), Known) for x in (owner, *args)):
+        return None
+    text, *given = map(inf.pin, (owner, *args))
+    return held_as(inf, s, tried(getattr(text, name), given, {}))

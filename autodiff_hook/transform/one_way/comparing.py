@@ -1,0 +1,74 @@
+"""Comparisons of containers on one way: each comparison of numbers in them decides about the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.semantics.operations import COMPARE
+from autodiff_hook.transform.one_way.containers import DICTS, UNKNOWN, known_value, parts
+from autodiff_hook.transform.one_way.operators import compared
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Known, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.plans import alias, known_as
+
+
+def compare(inf: Path, s: Statement) -> Abstract | None:
+    """``a == b`` and its kin."""
+    values = [inf.type_of(x) for x in s.operands]
+    if any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands)):
+        if all(isinstance(v, Container) and v.cls in (set, frozenset) for v in values):
+            both = [known_value(inf, x) for x in s.operands]
+            if any(x is UNKNOWN for x in both):
+                raise Refused("a comparison of sets of what is not known")
+            return known_as(inf, s, COMPARE[s.data](*both))
+        kinds = [v.cls for v in values if isinstance(v, Container)]
+        if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
+            raise Refused("a comparison of containers")
+        return known_as(inf, s, _are_equal(inf, *s.operands) == (s.data == "=="))
+    by_method = compared(inf, str(s.data), s.operands)
+    s.operands = [*map(inf.plain, s.operands)]
+    return None if by_method is None else alias(inf, s, by_method)
+
+
+def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
+    """Whether two values are equal, in whatever containers: each comparison of numbers decides about the way."""
+    kinds = [_sequence_of(inf, x) for x in (a, b)]
+    if kinds[0] is kinds[1] is not None:
+        first, second = parts(inf, a), parts(inf, b)
+        return len(first) == len(second) and all(_are_equal(inf, x, y) for x, y in zip(first, second))
+    if not all(_is_fraction(inf.type_of(x)) for x in (a, b)):
+        return bool(plainly(inf, a) == plainly(inf, b))
+    equal = bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "==")])))
+    if not equal and inf.final(a) is inf.final(b):
+        raise Refused("nan in a container that is compared")
+    return equal
+
+
+def _sequence_of(inf: Path, operand: Operand) -> type | None:
+    value = inf.type_of(operand)
+    if isinstance(value, Container) and value.cls is list:
+        return list
+    if operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
+        return tuple
+    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
+
+
+def _is_fraction(value: Abstract) -> bool:
+    """Whether a value is a number that may be no whole one."""
+    types = number_types(value)
+    return types is not None and not types <= {int, bool}
+
+
+def plainly(inf: Path, operand: Operand) -> Any:
+    """A known value, in whatever containers."""
+    value = inf.type_of(operand)
+    if isinstance(value, Container) and value.cls in DICTS:
+        return {k: plainly(inf, v) for k, v in inf.content(operand).items()}
+    if isinstance(value, Container):
+        return [plainly(inf, x) for x in parts(inf, operand)]
+    if operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
+        return tuple([plainly(inf, x) for x in parts(inf, operand)])
+    return inf.pin(operand)

@@ -1,0 +1,134 @@
+"""Attributes, imported modules and global names on one way through a program."""
+
+from __future__ import annotations
+
+import importlib.util
+from types import FunctionType, MethodDescriptorType, ModuleType
+
+import numpy as np
+
+from autodiff_hook.ir.types import Constant, Statement
+from autodiff_hook.runtime.lookup import has_in_type, is_plainly
+from autodiff_hook.transform.one_way import signatures
+from autodiff_hook.transform.one_way.attributes import (
+    described,
+    field_deleted,
+    field_read,
+    field_written,
+    looked_up,
+    of_class,
+)
+from autodiff_hook.transform.one_way.containers import held_as
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.stores import assign_shape
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Closure,
+    Container,
+    Fresh,
+    Instance,
+    Known,
+    Lookup,
+    Number,
+    Outside,
+    Super,
+    Tuple,
+)
+from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.objects import look_after, receiver_class
+from autodiff_hook.transform.specialise.plans import alias, known_as
+
+
+def get_attribute(inf: Path, s: Statement) -> Abstract | None:
+    """``owner.name``."""
+    owner, name = s.operands[0], str(s.data)
+    value = inf.type_of(owner)
+    if name == "__class__" and len(classes_of(value)) == 1:
+        return known_as(inf, s, classes_of(value)[0])
+    if isinstance(value, Known) and isinstance(value.value, ModuleType):
+        stored = inf.stored_globals.get((id(vars(value.value)), name))
+        return None if stored is None else alias(inf, s, stored[1])
+    assigned = of_class(inf, value.value, name) if isinstance(value, Known) and isinstance(value.value, type) else None
+    if assigned is not None:
+        return alias(inf, s, assigned)
+    if isinstance(value, (Fresh, Outside)):
+        found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
+        if found is None:
+            found = described(inf, owner, value, name)
+        return None if found is None else alias(inf, s, found)
+    if isinstance(value, Container):
+        method = getattr(value.cls, name, None)
+        if method is None:
+            raise Raised(AttributeError)
+        return Bound(method, owner)
+    if isinstance(value, Super):
+        after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
+        if is_plainly(after, property) and type(after.fget) is FunctionType:
+            return alias(inf, s, inf.call(Constant(after.fget), [value.receiver]))
+        if after is None:
+            raise Raised(AttributeError)
+        return Bound(after, value.receiver) if type(after) is FunctionType else None
+    if isinstance(value, Closure) and name in ("__name__", "__qualname__"):
+        return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
+    if isinstance(value, Known) and type(value.value) is str:
+        return Bound(getattr(str, name), owner)
+    if name == "flat" and isinstance(value, Array) and not value.scalar:
+        return Lookup(name, owner)
+    if isinstance(value, (Number, Array, Tuple)) or isinstance(value, Instance) and _has_no_attributes(value.cls):
+        methods = [getattr(cls, name, None) for cls in classes_of(value)]
+        if not any(hasattr(cls, name) for cls in classes_of(value)):
+            raise Raised(AttributeError)
+        if len(methods) == 1 and isinstance(methods[0], MethodDescriptorType):
+            return Bound(methods[0], owner)
+    answer = signatures.read(inf, s, value.value, name) if isinstance(value, Known) else None
+    if answer is not None:
+        return answer
+    if isinstance(value, Known) and not hasattr(value.value, name) and not inf.world.answers(value.value, name):
+        raise Raised(AttributeError)
+    if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
+        return held_as(inf, s, getattr(value.value, name))
+    return None
+
+
+def _has_no_attributes(cls: type) -> bool:
+    """Whether objects of a class have nothing that the class has not."""
+    return not cls.__dictoffset__ and not has_in_type(cls, "__getattr__")
+
+
+def set_attribute(inf: Path, s: Statement) -> Abstract | None:
+    """``owner.name = value``."""
+    owner, value = s.operands
+    if s.data == "shape" and isinstance(inf.type_of(owner), Array):
+        assign_shape(inf, owner, value)
+        return known_as(inf, s, None)
+    found = field_written(inf, owner, inf.type_of(owner), str(s.data), value)
+    return alias(inf, s, found)
+
+
+def delete_attribute(inf: Path, s: Statement) -> Abstract:
+    """``del owner.name``."""
+    field_deleted(inf, inf.type_of(s.operands[0]), str(s.data))
+    return known_as(inf, s, None)
+
+
+def import_name(inf: Path, s: Statement) -> Abstract | None:
+    """``import name``."""
+    level, names = map(inf.type_of, s.operands)
+    if not isinstance(level, Known) or not isinstance(names, Known):
+        return None
+    if not level.value:
+        if inf.world.not_installed(str(s.data)):
+            raise Raised(ModuleNotFoundError)
+        return None
+    package = inf.frames[-1].get("__package__")
+    name = importlib.util.resolve_name("." * level.value + str(s.data), package)
+    return known_as(inf, s, inf.world.imported(name))
+
+
+def store_global(inf: Path, s: Statement) -> Abstract:
+    """A global name is assigned."""
+    inf.stored_globals[id(inf.frames[-1]), str(s.data)] = (inf.frames[-1], s.operands[0])
+    return known_as(inf, s, None)
