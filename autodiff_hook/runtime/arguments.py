@@ -24,6 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Known,
     List,
+    Mixed,
     Number,
     Optional,
     Outside,
@@ -32,6 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.families import tag_of
 from autodiff_hook.transform.specialise.lattice import MAPPINGS, codes_in, is_plain_key, join, number_types
 from autodiff_hook.transform.specialise.objects import lookup
 from autodiff_hook.transform.specialise.places import assigned_to
@@ -59,6 +61,8 @@ def _require_read(*values: Any) -> None:
 
 _KEYS: Final = 12
 """A dict with more keys is not known in all its parts."""
+_CLASSES: Final = 12
+"""Of how many classes objects may be that come by one name."""
 _NAMES: Final = 64
 """How many names items may have by which each is of its own kind."""
 
@@ -106,7 +110,7 @@ def common(held: Sequence[Any]) -> Abstract | None:
         content = common([x for x in held if x is not None])
         return None if content is None or isinstance(content, Known) else Optional(content, example=content.example)
     if len(types) > 1:
-        return None
+        return _mixed(held) if all(map(is_plain_object, held)) else None
     (cls,) = types
     if constant_kind(first):
         # What a function has captured is differentiated with it.
@@ -133,6 +137,21 @@ def common(held: Sequence[Any]) -> Abstract | None:
     alike = all(kind == kinds[0] for kind in kinds)
     numbers = number_types(kinds[0]) is not None
     return kinds[0] if alike and (numbers or isinstance(kinds[0], Array) and kinds[0].ndim) else None
+
+
+def _mixed(held: Sequence[Any]) -> Mixed | None:
+    """What is known of objects of several classes."""
+    by_class: dict[type, list[Any]] = {}
+    for value in held:
+        by_class.setdefault(type(value), []).append(value)
+    if len(by_class) > _CLASSES:
+        return None
+    site = Site(given=True)
+    for cls, values in by_class.items():
+        found = common(values)
+        assert found is not None
+        site.named[tag_of(cls)] = found
+    return Mixed(site, frozenset(by_class), example=held[0])
 
 
 def _is_named(cls: type) -> bool:

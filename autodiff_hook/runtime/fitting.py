@@ -59,6 +59,11 @@ def fits(items: Any, kind: Any, later: Later) -> bool:
     if cls == "among":
         known = set(map(id, inner[0]))
         return all([id(x) in known for x in items])
+    if cls == "mixed":
+        (kinds,) = inner
+        of_class = {each: [x for x in items if type(x) is each] for each in kinds}
+        count = sum(map(len, of_class.values()))
+        return count == len(items) and all([fits(of_class[each], x, later) for each, x in kinds.items()])
     if cls == "absent":
         return fits([x for x in items if x is not None], inner[0], later)
     if cls == "record":

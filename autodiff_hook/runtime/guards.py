@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Dict,
     Known,
     List,
+    Mixed,
     Number,
     OneOf,
     Optional,
@@ -26,6 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.families import tag_of
 from autodiff_hook.transform.specialise.lattice import MAPPINGS, codes_in
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.results import exact_types
@@ -166,8 +168,10 @@ def _kind_of_reference(value: Reference, around: Mapping[Site, Kind]) -> Any:
     if isinstance(value, Record):
         named = tuple([(name, _kind(kind, around)) for name, kind in value.site.named.items()])
         return "record", value.cls, named, frozenset(value.site.absent)
-    assert isinstance(value, (List, Dict))
     site = value.site
+    if isinstance(value, Mixed):
+        return "mixed", {cls: _kind(site.named[tag_of(cls)], around) for cls in value.among}
+    assert isinstance(value, (List, Dict))
     # What was empty stays so: of no types are no items.
     parts = [frozenset() if part is None else _kind(part, around) for part in (site.item, site.key)]
     if isinstance(value, List):

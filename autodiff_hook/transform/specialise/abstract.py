@@ -265,6 +265,19 @@ class Record(Reference):
         return hash(self.cls)
 
 
+@record(frozen=True, eq=False)
+class Mixed(Reference):
+    """An object from outside of one of several classes: its site has a record for each, by what tells them apart."""
+
+    among: frozenset[type]
+
+    def __eq__(self, other: object) -> bool:
+        return Reference.__eq__(self, other) and self.among == other.among  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(Mixed)
+
+
 @record(frozen=True)
 class Instance(Abstract):
     """A value of an exact type that carries no derivative."""

@@ -25,6 +25,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Dict,
     Fresh,
     Known,
+    Mixed,
     Outside,
     Record,
     Super,
@@ -32,7 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
-from autodiff_hook.transform.specialise.dividing import is_of_several
+from autodiff_hook.transform.specialise.dividing import divided, is_of_several
 from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
@@ -329,6 +330,8 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     target, name = inf.type_of(owner), str(s.data)
     if isinstance(target, Known) and isinstance(target.value, type) and is_number_of_class(target.value, name):
         return assigned.write(inf, s, target.value, Constant(target.value), name)
+    if isinstance(target, Mixed):
+        return divided(inf, s, owner)
     if isinstance(target, Dict) and is_of_several(target):
         return several.write(inf, s, target)
     cls = class_of(target)

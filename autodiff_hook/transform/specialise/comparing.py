@@ -14,6 +14,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Instance,
     Known,
+    Mixed,
     Number,
     OneOf,
     Optional,
@@ -154,4 +155,6 @@ def _may_be(a: Abstract, b: Abstract) -> bool:
         return type(b.value) is a.cls
     if isinstance(a, Optional):
         return b.value is a.absent or _may_be(a.content, b)
+    if isinstance(a, Mixed):
+        return type(b.value) in a.among
     return a is ANY or isinstance(a, OneOf) and any(b.value is x for x in a.values)

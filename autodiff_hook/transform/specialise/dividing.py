@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.abstract import Abstract, Mixed
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.families import TAG, tag_of
 from autodiff_hook.transform.specialise.infer import Inference
@@ -15,7 +15,7 @@ from autodiff_hook.transform.specialise.refining import Test
 
 def is_of_several(value: Abstract) -> bool:
     """Whether a value is an object of which the class is not known."""
-    return built_class(value) is Objects
+    return isinstance(value, Mixed) or built_class(value) is Objects
 
 
 def tested(inf: Inference, s: Statement, operand: Operand, classes: list[type]) -> Abstract:
@@ -49,7 +49,10 @@ def divided(inf: Inference, s: Statement, operand: Operand) -> Abstract | None:
     """Let the statement stand twice: where the object is of the class that is derived most, and where it is not."""
     classes = built_classes(inf.type_of(operand))
     cls = max(classes, key=lambda each: (len(each.__mro__), tag_of(each)))
-    test = inf.before(s, "compare", [_tag(inf, s, operand), Constant(tag_of(cls))], "==")
+    if isinstance(inf.type_of(operand), Mixed):
+        test = inf.before(s, "is", [inf.before(s, "call", [Constant(type), operand], ()), Constant(cls)])
+    else:
+        test = inf.before(s, "compare", [_tag(inf, s, operand), Constant(tag_of(cls))], "==")
     _fork(inf, s, operand, test, "class", cls)
     return None
 

@@ -88,7 +88,7 @@ def classes_of(value: Abstract) -> list[type]:
         return [shown(value.cls)]
     if isinstance(value, (List, Dict)) and value.site.cls is MISSING:
         raise Refused(f"the type of {named(value)}")
-    if isinstance(value, Dict) and built_classes(value):
+    if built_classes(value):
         return list(map(shown, built_classes(value)))
     if isinstance(value, (List, Dict)):
         return [shown(value.site.cls or value.cls)]

@@ -29,6 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Iterator,
     Known,
     Lookup,
+    Mixed,
     Number,
     OneOf,
     Optional,
@@ -50,6 +51,8 @@ def join(a: Abstract, b: Abstract) -> Abstract:
         return a
     if isinstance(a, Iterator) and isinstance(b, Iterator) and NOTHING in (a.item, b.item):
         return b if a.item == NOTHING else a
+    if isinstance(a, Mixed) and isinstance(b, Mixed) and a.site.root() is b.site.root():
+        return Mixed(a.site, a.among | b.among, example=a.example)
     if isinstance(a, Dict) and isinstance(b, Dict) and a.site.root() is b.site.root():
         return replace(a, among=None if a.among is None or b.among is None else a.among | b.among)
     a, b = map(_in_parts, (a, b))
@@ -290,12 +293,14 @@ class Objects:
 
 def built_class(value: Abstract) -> type | None:
     """The class that a dict of the program stands for, if it is an object; ``Objects`` if there are several."""
-    classes = built_classes(value)
+    classes = built_classes(value) if isinstance(value, Dict) else ()
     return next(iter(classes), None) if len(classes) < 2 else Objects
 
 
 def built_classes(value: Abstract) -> frozenset[type]:
-    """The classes that a dict of the program may stand for, if it is an object."""
+    """The classes that an object may be of, for which a dict of the program stands, or which is one of several."""
+    if isinstance(value, Mixed):
+        return value.among
     cls = value.site.cls if isinstance(value, Dict) else None
     if isinstance(cls, frozenset):
         return cls if value.among is None else value.among  # type: ignore[attr-defined]

@@ -41,6 +41,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Known,
     List,
     Lookup,
+    Mixed,
     Number,
     OneOf,
     Outside,
@@ -110,6 +111,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     if isinstance(value, OneOf) and owner in s.operands:
         dividing.by_code(inf, s, owner)
         return None
+    if isinstance(value, Mixed):
+        return dividing.divided(inf, s, owner)
     if isinstance(value, Dict) and is_of_several(value):
         return several.attribute(inf, s, owner, value, name)
     if _is_object(value):
@@ -210,6 +213,8 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(value, OneOf):
         dividing.by_code(inf, s, owner)
         return None
+    if isinstance(value, Mixed):
+        return dividing.divided(inf, s, owner)
     if isinstance(value, Dict) and is_of_several(value):
         return several.method_call(inf, s, value, name, args, names)
     if _is_object(value):

@@ -42,6 +42,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Dict,
     Fresh,
     Known,
+    Mixed,
     Number,
     Outside,
     Record,
@@ -267,7 +268,7 @@ def class_of(value: Abstract) -> type | None:
     """The class of an object; None for what is none."""
     if isinstance(value, (Fresh, Outside, Record, Tuple)):
         return value.cls
-    if built_class(value) is Objects:
+    if built_class(value) is Objects or isinstance(value, Mixed):
         raise Refused("what depends on which of several classes an object is of")
     return built_class(value)
 

@@ -26,7 +26,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Iterator,
     Known,
     List,
+    Mixed,
     Number,
+    OneOf,
     Optional,
     Outside,
     Record,
@@ -169,9 +171,11 @@ def _asked_of_classes(inf: Inference, s: Statement, operand: Operand, fits: Call
     found = set(map(fits, classes_of(value)))
     if len(found) == 1:
         return known_as(inf, s, found.pop())
+    if isinstance(value, Mixed):
+        return None
     if is_of_several(value):
         return tested(inf, s, operand, [cls for cls in built_classes(value) if fits(cls)])
-    if is_of_several(content_of(value)):
+    if is_of_several(content_of(value)) and not isinstance(content_of(value), Mixed):
         raise Refused("of which class an object is that may be None")
     if (
         not isinstance(value, Optional)
@@ -205,6 +209,9 @@ def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 
 def _type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``type(x)``, if there is only one."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if isinstance(kind, Mixed):
+        return pure(inf, s, OneOf(tuple(kind.among)))
     if len(args) == 1 and is_of_several(inf.type_of(args[0])):
         return divided(inf, s, args[0])
     found = classes_of(inf.type_of(args[0])) if len(args) == 1 else []

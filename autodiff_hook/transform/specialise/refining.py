@@ -14,8 +14,9 @@ from autodiff_hook.ir.analysis import count_uses, dominators, predecessors
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.records import record
-from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Dict, Known, Number, OneOf, Optional
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Dict, Known, Mixed, Number, OneOf, Optional
 from autodiff_hook.transform.specialise.bodies import Body, Refused
+from autodiff_hook.transform.specialise.families import tag_of
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import built_classes, codes_in, is_true, known, number_types
 
@@ -66,7 +67,7 @@ class Test:
                 if not fits(type(value.absent)):
                     return content
                 return value if any(map(fits, classes_of(content))) else NONE
-            if isinstance(value, Dict):
+            if isinstance(value, (Dict, Mixed)):
                 return _among(value, list(filter(fits, built_classes(value))))
             types = number_types(value)
             kept = frozenset(filter(fits, types)) if types is not None and isinstance(value, Number) else frozenset()
@@ -77,9 +78,11 @@ class Test:
 
 def _among(value: Abstract, classes: list[type]) -> Abstract:
     """An object that is of one of these classes of its family."""
-    if not isinstance(value, Dict) or not classes or len(built_classes(value)) < 2:
+    if not classes or len(built_classes(value)) < 2:
         return value
-    return replace(value, among=frozenset(classes))
+    if isinstance(value, Mixed) and len(classes) == 1:
+        return value.site.named[tag_of(classes[0])]
+    return replace(value, among=frozenset(classes))  # type: ignore[call-arg]
 
 
 def refine(body: Body) -> dict[Variable, Test]:
@@ -106,11 +109,22 @@ def _test_of(block: Block, made: dict[Variable, Statement]) -> Test | None:
         x, other = s.operands
         if isinstance(x, Variable) and isinstance(other, Constant) and other.value is None:
             return Test("is", x, holds == (s.op == "is"))
+        owner = _asked_for_its_class(made.get(x)) if isinstance(x, Variable) else None
+        if owner is not None:
+            return Test("class", owner, holds == (s.op == "is"), other)
     if s is not None and s.op == "call" and len(s.operands) == 3 and not s.data:
         callee, x, classes = s.operands
         if isinstance(callee, Constant) and callee.value is isinstance and isinstance(x, Variable):
             return Test("isinstance", x, holds, classes)
     return Test("truth", operand, holds) if isinstance(operand, Variable) else None
+
+
+def _asked_for_its_class(s: Statement | None) -> Variable | None:
+    """The variable of ``type(x)``."""
+    if s is None or s.op != "call" or s.data or len(s.operands) != 2:
+        return None
+    callee, x = s.operands
+    return x if isinstance(callee, Constant) and callee.value is type and isinstance(x, Variable) else None
 
 
 class _Refining:
