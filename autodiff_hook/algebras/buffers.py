@@ -42,7 +42,7 @@ class Buffers:
         self.nodes, self.versions = tape.nodes, tape.buffers
         self.held, self.uncaptured = tape.held, tape.uncaptured
         self._tape = weakref.ref(tape)
-        self.memory = Memory()
+        self.memory = Memory(self.held)
         self.made: dict[int, Token] = {}
         """The tokens that buffers were made with, which are held."""
         self.views: dict[int, Layout] = {}

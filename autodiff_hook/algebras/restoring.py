@@ -79,15 +79,21 @@ set_shape: Final[Any] = getattr(np.ndarray, "_set_shape", None) or np.ndarray.sh
 """What gives an array another shape in place, which NumPy does not want programs to do any longer."""
 
 
+_UNUSED: Final = Log()
+"""That of no sweep."""
+
+
 class Memory:
-    """The memory that the pullbacks of one tape hold, between and during its sweeps."""
+    """The memory that the pullbacks of one pass hold, between and during its sweeps."""
 
-    __slots__ = ("_log", "_turn", "at_end", "later")
+    __slots__ = ("__weakref__", "_log", "_turn", "at_end", "held", "later")
 
-    def __init__(self) -> None:
+    def __init__(self, held: dict[int, Any]) -> None:
+        self.held = held
+        """The buffers, by identity."""
         self._turn = threading.RLock()
         """Sweeps put memory back, and make dropped nodes again: one at a time."""
-        self._log = Log()
+        self._log = _UNUSED
         self.at_end: list[tuple[Any, Any]] = []
         """What buffers that others can write to held when the forward pass ended."""
         self.later: list[tuple[Any, Any, Any]] = []
@@ -146,22 +152,21 @@ def _lock_of(root: Any) -> Any:
 
 
 class Holders:
-    """The forward passes that are over, while their pullbacks are alive: stores of others keep content for them."""
+    """What the forward passes that are over hold, while their pullbacks are alive: stores of others keep content."""
 
     def __init__(self) -> None:
-        self.known: dict[int, weakref.ref[Any]] = {}
+        self.known: set[weakref.ref[Memory]] = set()
         self.generation = 0
 
-    def add(self, session: Any) -> None:
-        """A forward pass is over; ``session.tape`` is what it left."""
-        key = id(session)
-        self.known[key] = weakref.ref(session, lambda _: self.known.pop(key, None))
+    def add(self, memory: Memory) -> None:
+        """A forward pass is over."""
+        self.known.add(weakref.ref(memory, self.known.discard))
         self.generation += 1
 
     def of(self, root: Any) -> list[Memory]:
         """The memories of those that hold a buffer."""
-        sessions = [known() for known in list(self.known.values())]
-        return [s.tape.buffered.memory for s in sessions if s is not None and id(root) in s.tape.held]
+        memories = [known() for known in list(self.known)]
+        return [memory for memory in memories if memory is not None and id(root) in memory.held]
 
     def keep(self, array: Any, key: Any, content: Any = None) -> None:
         """Keep what an array has at ``key``, which is about to be overwritten, or had."""

@@ -111,7 +111,7 @@ class Reverse:
             tape.lifetimes.end()
         if tape.over is None and (tape.held or tape.buffers):
             tape.buffered.finish(tape.memories.is_own)
-            HOLDERS.add(self)
+            HOLDERS.add(tape.buffered.memory)
         self.tree = own_of(tape, tree)
         self.below = over_of(tape, tree) if tape.over is not None else None
 

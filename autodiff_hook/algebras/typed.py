@@ -109,12 +109,12 @@ def _ran(
 def _recorded(
     tape: Tape, function: FunctionType, args: tuple[Any, ...], inputs: Any, value: Any, residuals: Any, halves: Halves
 ) -> Result:
-    for array in _arrays_of(residuals):
+    for array in arrays_of(residuals):
         tape.buffered.hold(array)
     return value, tape.spread(value, tape.node(TypedPullback(halves, residuals, function, args), inputs))
 
 
-def _arrays_of(residuals: Any) -> Iterator[Any]:
+def arrays_of(residuals: Any) -> Iterator[Any]:
     """The arrays among residuals; of records of numbers, which may be many, each is looked at once."""
     pending, seen = [residuals], set[int]()
     while pending:

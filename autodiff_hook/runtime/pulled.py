@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.algebras.restoring import HOLDERS, Memory
 from autodiff_hook.algebras.reverse import Grads, Reverse
+from autodiff_hook.algebras.typed import arrays_of
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.attempts import suspect, suspicion
+from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.entering import entered
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.runtime.specialising import came_to_nan, differentiated
+from autodiff_hook.runtime.splitting import NUMBERS
 
 
 class Pulled:
@@ -26,7 +29,7 @@ class Pulled:
     A cotangent in another form than that of the value, and an error on the way, are left to a session.
     """
 
-    __slots__ = ("_call", "_form", "_of_function", "_reverse", "_session", "value")
+    __slots__ = ("_call", "_form", "_memory", "_of_function", "_reverse", "_session", "value")
 
     def __init__(
         self,
@@ -34,17 +37,22 @@ class Pulled:
         form: Form,
         of_function: bool,
         value: Any,
-        reverse: Callable[[Any], Grads],
+        reverse: partial[Grads],
     ) -> None:
         self._call, self._form, self._of_function, self.value, self._reverse = call, form, of_function, value, reverse
         self._session: Reverse | None = None
+        self._memory = _memory_of(*reverse.args)
 
     def back(self, cotangent: Any) -> Grads:
         """The gradients of the arguments, in their form, for one cotangent of the value."""
         fitting = fitted(cotangent, self.value) if self._session is None else UNFIT
         if fitting is not UNFIT:
             try:
-                grads = self._reverse(fitting)
+                memory = self._memory
+                if memory is not None and memory.later:
+                    grads = memory.during(self._reverse, fitting)
+                else:
+                    grads = self._reverse(fitting)
                 return (None, *grads) if self._of_function else grads
             except MemoryError:
                 raise
@@ -90,6 +98,27 @@ def opened(
 
 def _session(of_function: bool, f: Any, /, *args: Any, **kwargs: Any) -> Any:
     return Reverse(f, args, kwargs, of_function)
+
+
+def _memory_of(residuals: tuple[Any, ...]) -> Memory | None:
+    """What keeps the content of the arrays that a way back reads; None if it reads none."""
+    if NUMBERS.issuperset(map(type, residuals)):
+        return None
+    held: dict[int, Any] = {}
+    rest: list[Any] = []
+    for x in residuals:
+        if type(x) is np.ndarray:
+            root = x if x.base is None else root_of(x)
+            held[id(root)] = root
+        elif type(x) not in NUMBERS:
+            rest.append(x)
+    for x in arrays_of(rest) if rest else ():
+        held[id(root_of(x))] = root_of(x)
+    if not held:
+        return None
+    memory = Memory(held)
+    HOLDERS.add(memory)
+    return memory
 
 
 UNFIT: Final = object()

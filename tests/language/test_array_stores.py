@@ -344,6 +344,36 @@ def test_pullbacks_find_what_later_passes_overwrite_with_constants(f, later):
     del kept
 
 
+def reads_the_array(x):
+    return float((SHARED * x * x).sum())
+
+
+def reads_rows(x):
+    total = 0.0
+    for value in SHARED:
+        total += math.sin(value * x) * value
+    return total
+
+
+def moves_what_is_there(x):
+    SHARED[:] = SHARED[::-1] * x
+    return float(SHARED.sum())
+
+
+@pytest.mark.parametrize("later", [pullback, gradient, lambda f, x: jvp(f, (x,), (1.0,))])
+@pytest.mark.parametrize("change", [stores_an_item, multiplies, moves_what_is_there], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [reads_the_array, reads_rows], ids=lambda f: f.__name__)
+def test_typed_pullbacks_find_what_passes_of_other_functions_overwrite(f, change, later):
+    for _ in range(3):
+        LEVEL[0], SHARED[:] = 5.0, [1.0, 2.0, 3.0]
+        _, back = pullback(f, 1.5)
+        found = back(1.0)
+        kept = later(change, 0.5)
+        content = SHARED.copy()
+        assert back(1.0) == pytest.approx(found) and np.array_equal(SHARED, content)
+        del kept
+
+
 def test_what_a_broadcast_shows_that_was_made_before():
     def made():
         array = np.ones(2)
