@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from autodiff_hook.runtime.buffers import frozen_key, root_of
+from autodiff_hook.runtime.buffers import frozen_key, is_writeable, root_of
 from autodiff_hook.runtime.losses import plain
 
 T = TypeVar("T")
@@ -51,10 +51,10 @@ class Log:
 
     def _writeable(self, array: Any) -> Any:
         """A plain array, for writing to the memory of ``array``."""
-        if type(array) is np.ndarray and array.flags.writeable:
+        if type(array) is np.ndarray and is_writeable(array):
             return array
         plain, root = np.ndarray.view(array, np.ndarray), root_of(array)
-        if not root.flags.writeable:
+        if not is_writeable(root):
             self.entries.append((setitem, root.flags, "WRITEABLE", False))
             root.flags.writeable = True
         plain.flags.writeable = True

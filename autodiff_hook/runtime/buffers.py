@@ -12,6 +12,14 @@ import numpy as np
 from autodiff_hook.registry import writes
 from autodiff_hook.runtime.kinds import kind_of
 
+_WRITEABLE: Final = 0x400
+"""A flag of arrays, in NumPy's C API."""
+
+
+def is_writeable(array: Any) -> bool:
+    """``array.flags.writeable``; of some arrays that are, those of ``np.broadcast_arrays``, NumPy warns at a look."""
+    return bool(array.flags.num & _WRITEABLE)
+
 
 def root_of(array: Any) -> Any:
     """The array that owns the buffer of ``array``, or has it from what is not an array."""

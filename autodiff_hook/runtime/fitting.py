@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.restoring import HOLDERS
-from autodiff_hook.runtime.buffers import lender_of, root_of
+from autodiff_hook.runtime.buffers import is_writeable, lender_of, root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.memories import hides
@@ -163,8 +163,7 @@ def itself(reference: Any) -> set[int]:
 
 def is_alone(array: Any, *others: Any) -> bool:
     """Whether an array may be rewritten: its items lie in memory of their own, which nothing else shows or holds."""
-    flags = array.flags
-    if not (flags.writeable and flags.forc) or lender_of(array) is not None or HOLDERS.of(root_of(array)):
+    if not (is_writeable(array) and array.flags.forc) or lender_of(array) is not None or HOLDERS.of(root_of(array)):
         return False
     return not any([_shows(x, array) for x in everything(others)])
 

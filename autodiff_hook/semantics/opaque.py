@@ -29,7 +29,7 @@ from autodiff_hook.algebras.shadows import (
 from autodiff_hook.errors import user_frame
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
-from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.buffers import is_writeable, root_of
 from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
@@ -202,7 +202,7 @@ def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterato
         if kind_of(type(value)) in ("number", "inert"):
             continue
         for array in reachable(value, True, alg.memories.given, seen):
-            if kind_of(type(array)) != "array" or not array.flags.writeable:
+            if kind_of(type(array)) != "array" or not is_writeable(array):
                 continue
             if everything or is_held(alg, array) or is_written(alg, array):
                 yield array, plain(array).copy()

@@ -15,14 +15,13 @@ import numpy as np
 from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.altering import GENERATORS, Drawn
+from autodiff_hook.runtime.buffers import is_writeable
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.reachable import LEAVES, names_in, reachable
 from autodiff_hook.semantics.opaque import is_written
 
 MISSING = object()
-WRITEABLE = 0x400
-"""A flag of arrays; NumPy warns of a look at ``flags.writeable`` of some."""
 
 
 class Memory:
@@ -117,7 +116,7 @@ class Memory:
             return value
         if kind_of(type(value)) == "number":
             return native
-        if kind_of(type(value)) == "array" and value.flags.writeable and value.dtype.kind in "fc":
+        if kind_of(type(value)) == "array" and is_writeable(value) and value.dtype.kind in "fc":
             if (value.shape, value.dtype) == (native.shape, native.dtype):
                 self.refill(value, native)
         return value
@@ -218,6 +217,6 @@ def arrays_of(roots, known):
     found = {}
     for value in (*roots, *(v for _, slots in known.values() for v in slots.values())):
         for item in value if type(value) is tuple else (value,):
-            if issubclass(type(item), np.ndarray) and item.flags.num & WRITEABLE and item.dtype.kind in "fc":
+            if issubclass(type(item), np.ndarray) and is_writeable(item) and item.dtype.kind in "fc":
                 found[id(item)] = item
     return list(found.values())
