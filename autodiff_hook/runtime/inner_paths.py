@@ -195,16 +195,12 @@ class OnOneWay(Within):
     def _taken_out(self, value: Operand, statements: list[Statement] | None = None) -> Shape:
         """What was made of the leaves on the way to a value, as a program."""
         path, inner = self.path, self.inner
-        statements = self._since(self.start) if statements is None else statements
-        made, taken = set[Operand](self.params), list[Statement]()
-        for s in statements:
+        taken = list[Statement]()
+        for s in self._active(self._since(self.start) if statements is None else statements):
             plan = path.plans[s]
             used = {*s.operands, *_operands_of(plan)}
-            if made.isdisjoint(used):
-                continue
             if s.result is None or is_own([path.type_of(x) for x in used]):
                 raise Refused("a derivative of what has effects")
-            made.add(s.result)
             again = Statement(s.op, list(s.operands), s.result, s.data, s.position)
             inner.plans[again] = _copy_of(plan)
             inner.types.update({x: path.types[x] for x in (*used, s.result) if x in path.types})
@@ -213,6 +209,22 @@ class OnOneWay(Within):
             inner.types[value] = path.types[value]
         inner.program.blocks = [Block([], taken, Terminator("return", [value]))]
         return prepare(inner)
+
+    def _active(self, statements: list[Statement]) -> list[Statement]:
+        """What depends on the leaves; with the arrays, made for it, that were stored into since."""
+        path, made = self.path, set[Operand](self.params)
+        used, active = set[Operand](), set[Statement]()
+        for s in statements:
+            operands = {*s.operands, *_operands_of(path.plans[s])}
+            if not made.isdisjoint(operands):
+                made.add(s.result)  # type: ignore[arg-type]
+                active.add(s)
+                used |= operands
+        for s in reversed(statements):
+            if s not in active and s.result in used and path.present(s.made) is not s.made:
+                active.add(s)
+                used |= {*s.operands, *_operands_of(path.plans[s])}
+        return [s for s in statements if s in active]
 
 
 class LinearMap:
