@@ -14,17 +14,21 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
-from autodiff_hook.runtime.directions import along
 from autodiff_hook.runtime.inner_programs import Result, Within
+from autodiff_hook.tangent import Tangent
+from autodiff_hook.transform.one_way import derived_tuples
+from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.copying import is_plainly_copied
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Container,
+    Fresh,
     Known,
     Number,
-    Partial,
+    Outside,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -38,6 +42,8 @@ from autodiff_hook.transform.specialise.wording import named
 
 Formed = Callable[[Mapping[Variable, Operand]], Operand]
 """Makes the gradient of an argument of those of its leaves."""
+Held = tuple[dict[Any, Any], Operand, Any]
+"""A table of what containers or objects hold, one of these, and what it holds."""
 _NUMERIC: Final = (int, float, complex, np.number)
 _NUMBERS: Final = tuple(frozenset({cls}) for cls in (float, int, np.float64))
 
@@ -55,10 +61,10 @@ class OnOneWay(Within):
         super().__init__(outer, s)
         self.path = outer
         self.inner = Path(outer.world, outer.evaluate, {}, outer.known, outer.noted, outer.updated, outer.limit)
-        self.given: list[tuple[Variable, Any]] = []
-        """The containers that the function is given, with what they hold."""
-        self.hidden: dict[Operand, Any] = {}
-        """What the containers hold that these are copies of."""
+        self.given: list[Held] = []
+        """The containers and objects that the function is given."""
+        self.hidden: list[Held] = []
+        """Those that these are copies of."""
 
     def place_gradients(
         self, function: Operand, primals: list[Operand], chosen: tuple[int, ...], result: Result
@@ -66,13 +72,13 @@ class OnOneWay(Within):
         args, forms = list(primals), dict[int, Formed]()
         for i in {i % len(primals) for i in chosen}:
             _require_numbers(self.path.type_of(primals[i]))
-            args[i], forms[i] = self._begun(primals[i])
+            args[i], forms[i] = self.begun(primals[i])
         leaves, path = list(self.params), self.path
-        found = self._followed(function, args)
+        found = self.followed(function, args)
         value, *aux = parts(path, found) if result.has_aux else [found]
         if result.has_aux and len(aux) != 1:
             raise Refused("a value of another form than a pair, with has_aux")
-        self._put(*self._gradients(self._taken_out(path.present(value)), leaves, Result(valued=True)))
+        self._put(*self._gradients(self.taken_out(path.present(value)), leaves, Result(valued=True)))
         value, slopes = parts(path, path.inlined)
         by_leaf = dict(zip(leaves, parts(path, slopes)))
         gradients = [forms[i % len(primals)](by_leaf) for i in chosen]
@@ -90,22 +96,11 @@ class OnOneWay(Within):
             args[i] = leaf = self._leaf(primals[i])
             seed = seeds[leaf] = Variable()
             self.params[seed], self.inner.types[seed] = tangent, self.path.type_of(tangent)
-        found = self.path.frozen(self._followed(function, args))
-        self._put(*self._tangent(self._taken_out(found), seeds))
+        found = self.path.frozen(self.followed(function, args))
+        self._put(*self._tangent(self.taken_out(found), seeds))
 
     def value(self, function: Operand, primals: list[Operand]) -> Abstract:
         return self.path.type_of(self.path.present(self.path.call(function, primals)))
-
-    def place_map(self, function: Operand, primals: list[Operand], pulled: bool) -> None:
-        """Put the value, and what pulls cotangents back or pushes tangents on, in the place of the call."""
-        path = self.path
-        begun = [self._begun(x) for x in primals]
-        found = self._followed(function, [x for x, _ in begun])
-        made = LinearMap(self, [form for _, form in begun], primals, found, path.frozen(found), self._since(self.start))
-        self.path.types[made_of := Variable()] = Partial(
-            Constant(pull_back if pulled else push_on), (Constant(made),), {}
-        )
-        path.inlined = path.perform("build_tuple", [found, made_of])
 
     def _put(self, code: CodeType, operands: list[Operand]) -> None:
         if any(self.path.present(x) is not x for x in operands):
@@ -114,11 +109,15 @@ class OnOneWay(Within):
 
     # What is differentiated
 
-    def _begun(self, operand: Operand) -> tuple[Operand, Formed]:
+    def begun(self, operand: Operand) -> tuple[Operand, Formed]:
         """An argument whose numbers and arrays are leaves, and what makes the gradient of it."""
         path = self.path
         operand = path.present(operand)
         kind, cls = path.type_of(operand), self._class_of(operand)
+        if isinstance(kind, Outside) and cls is not None:
+            return self.begun(path.adopted(operand, kind))
+        if isinstance(kind, Fresh):
+            return self._begun_object(operand, kind)
         if cls is None and (isinstance(kind, Array) or number_types(kind) in _NUMBERS):
             leaf = self._leaf(operand)
             return leaf, lambda gradients: gradients[leaf]
@@ -127,30 +126,48 @@ class OnOneWay(Within):
         if cls is None:
             raise Refused(f"a derivative of a function of {named(kind)}")
         if cls is dict:
-            begun = {key: self._begun(x) for key, x in pairs(path, operand).items()}
+            begun = {key: self.begun(x) for key, x in pairs(path, operand).items()}
             made = self._copied(operand, dict, {key: x for key, (x, _) in begun.items()})
-            return made, lambda gradients: path.made(dict, {key: form(gradients) for key, (_, form) in begun.items()})
-        items = [self._begun(x) for x in parts(path, operand)]
+            return made, lambda gradients: path.made(dict, _formed(begun, gradients))
+        items = [self.begun(x) for x in parts(path, operand)]
         if cls is tuple:
             whole = path.perform("build_tuple", [x for x, _ in items])
             return whole, lambda gradients: path.perform("build_tuple", [form(gradients) for _, form in items])
         made = self._copied(operand, list, [x for x, _ in items])
         return made, lambda gradients: path.made(list, [form(gradients) for _, form in items])
 
+    def _begun_object(self, operand: Operand, kind: Fresh) -> tuple[Operand, Formed]:
+        """The same of an object that the program has made, of named tuples too."""
+        path, held = self.path, derived_tuples.held_by(self.path, operand)
+        if held is not None:
+            whole, form = self.begun(held)
+            make = derived_tuples.made if hasattr(kind.cls, "_make") else lambda path, cls, items: items
+            return derived_tuples.made(path, kind.cls, whole), lambda gradients: make(path, kind.cls, form(gradients))
+        if kind.made in path.numbers or not is_plainly_copied(path, kind.cls, "__copy__"):
+            raise Refused(f"a derivative of a function of {named(kind)}")
+        begun = {name: self.begun(x) for name, x in path.members(kind.made).items()}
+        made = instance(path, kind.cls)
+        path.objects[made] = {name: x for name, (x, _) in begun.items()}
+        self.given.append((path.objects, made, dict(path.objects[made])))
+        self.hidden.append((path.objects, kind.made, path.objects[kind.made]))
+        name = Constant(kind.cls.__qualname__)
+        return made, lambda gradients: path.call(Constant(Tangent), [name, path.made(dict, _formed(begun, gradients))])
+
     def _class_of(self, operand: Operand) -> type | None:
         """The class of a list, a tuple or a dict."""
         kind = self.path.type_of(operand)
-        if operand in self.path.tuples:
+        if operand in self.path.tuples or isinstance(kind, Known) and type(kind.value) is tuple:
             return tuple
-        cls = getattr(kind, "cls", None) if isinstance(kind, (Container, Tuple)) else None
+        cls = getattr(kind, "cls", None) if isinstance(kind, (Container, Tuple, Outside)) else None
         return cls if cls in (list, tuple, dict) else None
 
     def _copied(self, operand: Operand, cls: type, content: Any) -> Operand:
         """The list or dict that a function is given, which may reach that itself by no other name."""
         made = self.path.made(cls, content)
-        self.given.append((made, copy.copy(content)))
-        if isinstance(self.path.type_of(operand), Container):
-            self.hidden[operand] = self.path.contents[operand]
+        contents = self.path.contents
+        self.given.append((contents, made, copy.copy(content)))
+        if operand in contents:
+            self.hidden.append((contents, operand, contents[operand]))
         return made
 
     def _leaf(self, operand: Operand) -> Variable:
@@ -166,37 +183,39 @@ class OnOneWay(Within):
         self.params[leaf], self.inner.types[leaf] = operand, path.type_of(leaf)
         return leaf
 
-    def _followed(self, function: Operand, args: list[Operand]) -> Operand:
+    def followed(self, function: Operand, args: list[Operand]) -> Operand:
         """What the function gives, followed from here on."""
         path = self.path
-        self.start = self._here()
-        path.contents.update(dict.fromkeys(self.hidden, _HIDDEN))
+        self.start = self.here()
+        for table, key, _ in self.hidden:
+            table[key] = _HIDDEN
         once, path.once = path.once, False
         try:
             found = path.call(function, args)
         finally:
-            path.contents.update(self.hidden)
+            for table, key, content in self.hidden:
+                table[key] = content
             self.inner.once, path.once = path.once, once or path.once
-        changed = any(path.contents[made] != content for made, content in self.given)
+        changed = any(table[key] != content for table, key, content in self.given)
         if changed or any(path.present(leaf) is not leaf for leaf in self.params):
             raise Refused("what is differentiated changes its arguments")
         return found
 
-    def _here(self) -> tuple[int, int]:
+    def here(self) -> tuple[int, int]:
         """How far the way has come."""
         assert self.path.block is not None
         return len(self.path.program.blocks) - 1, len(self.path.block.statements)
 
-    def _since(self, start: tuple[int, int]) -> list[Statement]:
+    def since(self, start: tuple[int, int]) -> list[Statement]:
         """The statements on the way from there."""
         blocks = self.path.program.blocks[start[0] :]
         return [*blocks[0].statements[start[1] :], *(s for block in blocks[1:] for s in block.statements)]
 
-    def _taken_out(self, value: Operand, statements: list[Statement] | None = None) -> Shape:
+    def taken_out(self, value: Operand, statements: list[Statement] | None = None) -> Shape:
         """What was made of the leaves on the way to a value, as a program."""
         path, inner = self.path, self.inner
         taken = list[Statement]()
-        for s in self._active(self._since(self.start) if statements is None else statements):
+        for s in self._active(self.since(self.start) if statements is None else statements):
             plan = path.plans[s]
             used = {*s.operands, *_operands_of(plan)}
             if s.result is None or is_own([path.type_of(x) for x in used]):
@@ -227,72 +246,14 @@ class OnOneWay(Within):
         return [s for s in statements if s in active]
 
 
-class LinearMap:
-    """What ``pullback`` or ``linearize`` has made: the way that the function has taken, from its leaves."""
-
-    def __init__(
-        self,
-        inner: OnOneWay,
-        forms: list[Formed],
-        primals: list[Operand],
-        found: Operand,
-        frozen: Operand,
-        statements: list[Statement],
-    ) -> None:
-        self.path, self.params, self.types = inner.path, inner.params, dict(inner.inner.types)
-        self.forms, self.primals, self.found, self.frozen, self.statements = forms, primals, found, frozen, statements
-
-    def pull(self, s: Statement, cotangent: Operand) -> None:
-        """Put the cotangents of the arguments in the place of a call."""
-        path, inner = self.path, self._again(s)
-        for part in path.tuples.get(self.found, [self.found]):
-            if path.present(part) is not part:
-                raise Refused("a value is changed before it is pulled back")
-        cotangent = self._apart(cotangent)
-        start = inner._here()
-        total = path.call(Constant(along), [self.found, cotangent])
-        shape = inner._taken_out(total, self.statements + inner._since(start))
-        inner._put(*inner._gradients(shape, list(self.params), Result()))
-        by_leaf = dict(zip(self.params, parts(path, path.inlined)))
-        path.inlined = path.perform("build_tuple", [form(by_leaf) for form in self.forms])
-
-    def push(self, s: Statement, tangents: Mapping[int, Operand]) -> None:
-        """Put the tangent of the value in the place of a call."""
-        path, inner = self.path, self._again(s)
-        leaves, seeds = {operand: leaf for leaf, operand in self.params.items()}, dict[Variable, Operand]()
-        for i, tangent in tangents.items():
-            seed = seeds[leaves[path.present(self.primals[i])]] = Variable()
-            inner.params[seed], inner.inner.types[seed] = tangent, path.type_of(tangent)
-        inner._put(*inner._tangent(inner._taken_out(self.frozen, self.statements), seeds))
-        path.inlined = parts(path, path.inlined)[1]
-
-    def _apart(self, cotangent: Operand) -> Operand:
-        """A cotangent as a value of its own: it may be the very value that is pulled back."""
-        path = self.path
-        cotangent = path.present(cotangent)
-        if cotangent in path.tuples:
-            return path.perform("build_tuple", [self._apart(x) for x in path.tuples[cotangent]])
-        return cotangent if isinstance(path.type_of(cotangent), Known) else path.perform("unary", [cotangent], "+")
-
-    def _again(self, s: Statement) -> OnOneWay:
-        """The function, in the place of another call."""
-        inner = OnOneWay(self.path, s)
-        inner.params.update(self.params)
-        inner.inner.types.update(self.types)
-        return inner
-
-
-def pull_back(made: LinearMap, cotangent: Any) -> Any:
-    """What stands for a function that ``pullback`` has made."""
-
-
-def push_on(made: LinearMap, *tangents: Any) -> Any:
-    """What stands for a function that ``linearize`` has made."""
+def _formed(begun: Mapping[Any, tuple[Operand, Formed]], gradients: Mapping[Variable, Operand]) -> dict[Any, Operand]:
+    """The gradients of items or attributes."""
+    return {key: form(gradients) for key, (_, form) in begun.items()}
 
 
 def _require_numbers(kind: Abstract) -> None:
     """Refuse an argument that has no derivative: what takes one says so."""
-    if isinstance(kind, Known) and number_types(kind) not in _NUMBERS:
+    if isinstance(kind, Known) and type(kind.value) is not tuple and number_types(kind) not in _NUMBERS:
         raise Refused(f"a derivative with respect to {named(kind)}")
 
 

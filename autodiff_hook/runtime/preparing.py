@@ -77,6 +77,7 @@ _MEANINGS: Final = (
     "autodiff_hook.semantics.controls",
     "autodiff_hook.semantics.derivatives",
     "autodiff_hook.runtime.within",
+    "autodiff_hook.runtime.within_maps",
     "autodiff_hook.runtime.native_calls",
 )
 """What says what functions of ``api`` mean, which comes later than this module."""

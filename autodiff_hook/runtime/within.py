@@ -18,8 +18,8 @@ from autodiff_hook import api, operators
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime import directions
-from autodiff_hook.runtime.deriving import cell_of, operator_of
-from autodiff_hook.runtime.inner_paths import LinearMap, OnOneWay, following_within, pull_back, push_on
+from autodiff_hook.runtime.deriving import operator_of
+from autodiff_hook.runtime.inner_paths import following_within
 from autodiff_hook.runtime.inner_programs import Result
 from autodiff_hook.runtime.tangents import transposed
 from autodiff_hook.transform.one_way.containers import pairs, parts
@@ -27,8 +27,6 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
-    Bound,
-    Closure,
     Known,
     Number,
     Partial,
@@ -45,22 +43,22 @@ from autodiff_hook.transform.specialise.wording import named
 
 Step = Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]
 Options = Mapping[str, Operand]
-_NO_OPTIONS: Final[Options] = MappingProxyType({})
+NO_OPTIONS: Final[Options] = MappingProxyType({})
 Work = Callable[[Inference, Statement, Operand, Any, bool, list[Operand]], None]
 """What an operator does when it is called: of a function, ``argnums``, whether there is more, and the arguments."""
 
 
 def _gradients(
-    valued: bool, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS
+    valued: bool, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS
 ) -> None:
     """``gradient`` and ``withgradient``."""
     if not args:
         raise Refused("a derivative of no function")
-    function, has_aux = _with_options(inf, args[0], options), _is_set(inf, options, "has_aux")
+    function, has_aux = with_options(inf, args[0], options), is_set(inf, options, "has_aux")
     _place(valued, inf, s, function, tuple(range(len(args) - 1)), has_aux, args[1:])
 
 
-def _is_set(inf: Inference, options: Options, name: str) -> bool:
+def is_set(inf: Inference, options: Options, name: str) -> bool:
     """Whether an option is chosen."""
     kind = inf.type_of(options.get(name, Constant(False)))
     if not isinstance(kind, Known) or type(kind.value) is not bool:
@@ -68,7 +66,7 @@ def _is_set(inf: Inference, options: Options, name: str) -> bool:
     return kind.value
 
 
-def _with_options(inf: Inference, function: Operand, options: Options) -> Operand:
+def with_options(inf: Inference, function: Operand, options: Options) -> Operand:
     """A function with its arguments by name; ``has_aux`` is none of these."""
     own = {name: x for name, x in options.items() if name != "has_aux"}
     if not own:
@@ -96,7 +94,7 @@ def _place(
 
 
 def _in_direction(
-    inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS
+    inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS
 ) -> None:
     """``jvp``."""
     args = _directed(inf, args, options)
@@ -122,7 +120,7 @@ def _at_place(inf: Inference, s: Statement, called: Any, args: list[Operand]) ->
 def _directed(inf: Inference, args: list[Operand], options: Options) -> list[Operand]:
     """A function, primals and tangents, which may be given by name."""
     named = [options[name] for name in _DIRECTED[len(args) :] if name in options]
-    if len(args) + len(named) != len(_DIRECTED) or _is_set(inf, options, "has_aux"):
+    if len(args) + len(named) != len(_DIRECTED) or is_set(inf, options, "has_aux"):
         raise Refused("a derivative in a direction that does not fit")
     return [*args, *named]
 
@@ -134,10 +132,10 @@ def _tangent(
     inf: Inference, s: Statement, function: Operand, primals: list[Operand], tangents: dict[int, Operand]
 ) -> None:
     inner = following_within(inf, s, function)
-    inner.place_tangent(function, primals, {i: _like(inf, s, primals[i], x) for i, x in tangents.items()})
+    inner.place_tangent(function, primals, {i: like(inf, s, primals[i], x) for i, x in tangents.items()})
 
 
-def _like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Operand:
+def like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Operand:
     """A tangent as a program takes it: a float, or an array of doubles."""
     value, direction = inf.type_of(primal), inf.type_of(tangent)
     if isinstance(value, Array) and isinstance(direction, Array):
@@ -160,8 +158,8 @@ def _applied(work: Work, inf: Inference, s: Statement, called: Any, args: list[O
     numbers = inf.type_of(argnums)
     if not isinstance(numbers, Known):
         raise Refused("an operator whose options are not known")
-    function = _with_options(inf, function, _named_items(inf, options))
-    work(inf, s, function, numbers.value, _is_set(inf, {"has_aux": has_aux}, "has_aux"), _items(inf, whole))
+    function = with_options(inf, function, _named_items(inf, options))
+    work(inf, s, function, numbers.value, is_set(inf, {"has_aux": has_aux}, "has_aux"), _items(inf, whole))
 
 
 def _items(inf: Inference, whole: Operand) -> list[Operand]:
@@ -179,12 +177,12 @@ def _named_items(inf: Inference, whole: Operand) -> dict[str, Operand]:
     return dict(zip(kind.keys, spread(inf, whole, kind.keys)))
 
 
-def _operated(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS) -> None:
+def _operated(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS) -> None:
     """What an operator from outside has made, called; or the class of that, where an operator makes one."""
     work = _WORKS.get(called._work) if isinstance(called, operators.Operator) else None
     if work is None:
         raise Refused(f"a call of {called!r}")
-    work(inf, s, _with_options(inf, Constant(called._f), options), called._argnums, called._has_aux, args)
+    work(inf, s, with_options(inf, Constant(called._f), options), called._argnums, called._has_aux, args)
 
 
 def _alone(work: Callable[..., None]) -> Work:
@@ -245,7 +243,7 @@ _WORKS: Final[dict[Any, Work]] = {
 
 
 def _operator(
-    followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS
+    followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS
 ) -> None:
     """Make a function that gives derivatives."""
     inline_call(inf, s, followed, args, dict(options))
@@ -290,63 +288,9 @@ def _transposed(inf: Inference, s: Statement, called: Any, args: list[Operand]) 
     inline_call(inf, s, directions.transposing, args, {})
 
 
-def _product(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS) -> None:
+def _product(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS) -> None:
     """``hvp``."""
     inline_call(inf, s, directions.product, _directed(inf, args, options), {})
-
-
-def _linear(
-    followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = _NO_OPTIONS
-) -> None:
-    """``pullback`` and ``linearize``: what they make runs the function once more, as it was."""
-    if not args or _is_set(inf, options, "has_aux"):
-        raise Refused("a linear map with has_aux, or of no function")
-    function, primals = _with_options(inf, args[0], options), args[1:]
-    inner = following_within(inf, s, function)
-    if isinstance(inner, OnOneWay):
-        inner.place_map(function, primals, followed is directions.pulled)
-        return
-    inner.require_repeatable(function, primals)
-    kept = [_kept(inf, s, x) for x in (function, *primals)]
-    whole, point = (inf.before(s, "build_tuple", values) for values in (primals, kept[1:]))
-    inline_call(inf, s, followed, [function, whole, kept[0], point], {})
-
-
-def _pulled_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
-    """A call of what ``pullback`` has made on one way."""
-    if len(args) != 2:
-        raise Refused("a pullback of several cotangents")
-    args[0].value.pull(s, args[1])  # type: ignore[union-attr]
-
-
-def _pushed_on(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
-    """A call of what ``linearize`` has made on one way."""
-    made: LinearMap = args[0].value  # type: ignore[union-attr]
-    moving = {i: x for i, x in enumerate(args[1:]) if not is_none(inf.type_of(x))}
-    if len(args) - 1 != len(made.primals):
-        raise Refused("a derivative in a direction that does not fit")
-    made.push(s, {i: _like(inf, s, made.primals[i], x) for i, x in moving.items()})
-
-
-def _kept(inf: Inference, s: Statement, operand: Operand) -> Operand:
-    """A value as it is then: what a function has captured may be assigned again, and arrays may be stored into."""
-    kind = inf.type_of(operand)
-    if isinstance(kind, Array) and not kind.scalar:
-        return inf.before(s, "call_method", [operand], ("copy", ()))
-    if not isinstance(kind, (Closure, Bound, Partial)):
-        return operand
-    made = Variable()
-    if isinstance(kind, Closure):
-        cells = [cell_of(inf, _kept(inf, s, inf.before(s, "cell_get", [cell]))) for cell in kind.cells]
-        defaults = tuple([_kept(inf, s, x) for x in kind.defaults])
-        inf.types[made] = Closure(kind.code, kind.globals, tuple(cells), defaults)
-    elif isinstance(kind, Bound):
-        inf.types[made] = Bound(kind.function, _kept(inf, s, kind.receiver))
-    else:
-        named = {name: _kept(inf, s, x) for name, x in kind.kwargs.items()}
-        values = tuple([_kept(inf, s, x) for x in kind.args])
-        inf.types[made] = Partial(_kept(inf, s, kind.function), values, named)
-    return made
 
 
 _BY_NAME: Final[dict[Any, Callable[..., None]]] = {
@@ -354,8 +298,6 @@ _BY_NAME: Final[dict[Any, Callable[..., None]]] = {
     api.withgradient: partial(_gradients, True),
     api.jvp: _in_direction,
     api.hvp: _product,
-    api.pullback: partial(_linear, directions.pulled),
-    api.linearize: partial(_linear, directions.linearized),
     operators.Operator: _operated,
     **{
         operator: partial(_operator, operator_of(work))
@@ -379,8 +321,6 @@ _STEPS: Final[dict[Any, Step]] = {
     directions.row: _followed,
     directions.slopes_along: _followed,
     transposed: _transposed,
-    pull_back: _pulled_back,
-    push_on: _pushed_on,
     **{work: partial(_applied, placed) for work, placed in _WORKS.items()},
 }
 NAMED.update(_BY_NAME)

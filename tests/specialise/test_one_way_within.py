@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import namedtuple
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -150,6 +151,50 @@ def with_notes(w):
     return slope["a"] * notes["seen"][0] + value * more["seen"][1] * (slope["kind"] is None)
 
 
+Pair = namedtuple("Pair", "first second")
+
+
+def by_named_tuples(w):
+    pair = Pair(1.0, (2.0, 0.5))
+    for _ in range(2):
+        slopes = ad.grad(lambda p: p.first**2 * p.second[0] * w + p[1][1])(pair)
+        pair = Pair(pair.first - 0.1 * slopes.first, (pair.second[0] - slopes.second[0], slopes[1][1] * w))
+    return pair.first * pair.second[0] + pair.second[1]
+
+
+class Layer:
+    def __init__(self, weights, bias, name):
+        self.weights, self.bias, self.name = weights, bias, name
+
+    def __call__(self, x):
+        return np.tanh(self.weights * x + self.bias)
+
+
+def by_objects(w):
+    layers = [Layer(VECTOR * w, 0.1, "first"), Layer(VECTOR, w, "second")]
+
+    def loss(layers, x):
+        for layer in layers:
+            x = layer(x)
+        return np.sum(x**2)
+
+    for _ in range(2):
+        slopes, by_x = ad.grad(loss, argnums=(0, 1))(layers, 0.3)
+        layers = [
+            Layer(layer.weights - 0.1 * slope.weights, layer.bias - 0.1 * slope["bias"], layer.name)
+            for layer, slope in zip(layers, slopes)
+        ]
+    return loss(layers, by_x) + sum(slope.weights[0] for slope in slopes) * (slopes[0].name is None)
+
+
+GIVEN = {"a": [1.0, np.array([0.5, 2.0])], "b": (0.5, "text")}
+
+
+def by_what_is_outside(w):
+    slopes = ad.grad(lambda p: p["a"][0] * np.sum(p["a"][1] ** 2) * p["b"][0] * w)(GIVEN)
+    return slopes["a"][0] * slopes["a"][1][0] * slopes["b"][0] + GIVEN["a"][0] * w
+
+
 def pulled_back(w):
     params = {"a": [w, 2.0 * w], "b": VECTOR * w}
     (value, parts), back = ad.vjp(lambda p: (p["a"][0] * p["a"][1] + np.sum(p["b"] ** 2), (p["b"], w)), params)
@@ -187,6 +232,9 @@ CASES = [
     (with_notes, 0.7),
     (draws, 0.7),
     (pulled_back, 0.7),
+    (by_named_tuples, 0.7),
+    (by_objects, 0.7),
+    (by_what_is_outside, 0.7),
     (pushed_on, VECTOR),
 ]
 
@@ -231,6 +279,22 @@ def stores_into_what_it_has_captured(x):
     return np.sum(ad.grad(f)(x) * seen)
 
 
+def changes_its_object(w):
+    layer = Layer(w, 2.0, "x")
+
+    def f(layer):
+        layer.bias = layer.bias * layer.weights
+        return layer.bias * layer.weights
+
+    slope = ad.grad(f)(layer)
+    return slope.weights * layer.bias
+
+
+def reads_its_object_by_another_name(w):
+    layer = Layer(w, 2.0, "x")
+    return ad.grad(lambda a: a.weights * layer.bias * w)(layer).weights
+
+
 def changes_its_list(w):
     def f(xs):
         xs.append(xs[0] * w)
@@ -252,6 +316,8 @@ def reads_it_by_another_name(w):
         (changes_its_argument, VECTOR),
         (stores_into_what_it_has_captured, VECTOR),
         (changes_its_list, 0.7),
+        (changes_its_object, 0.7),
+        (reads_its_object_by_another_name, 0.7),
         (reads_it_by_another_name, 0.7),
     ],
 )

@@ -23,7 +23,7 @@ def copied_alone(inf: Path, operand: Operand) -> Operand | None:
     own = look(inf, value.cls, "__copy__") if is_object(value) else None
     if type(own) is FunctionType:
         return inf.call(Constant(own), [operand])
-    if is_object(value) and _is_plainly_copied(inf, value.cls, "__copy__"):
+    if is_object(value) and is_plainly_copied(inf, value.cls, "__copy__"):
         made = instance(inf, value.cls)
         inf.members(made).update(_attributes(inf, operand, value))
         return made
@@ -47,7 +47,7 @@ def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand
             inf.content(made).extend(copied(inf, x, done) for x in parts(inf, operand))
         elif operand in inf.tuples:
             done[operand] = inf.perform("build_tuple", [copied(inf, x, done) for x in inf.tuples[operand]])
-        elif is_object(value) and _is_plainly_copied(inf, value.cls, "__deepcopy__"):
+        elif is_object(value) and is_plainly_copied(inf, value.cls, "__deepcopy__"):
             made, held = instance(inf, value.cls), _attributes(inf, operand, value)
             done[operand] = made
             inf.members(made).update((name, copied(inf, x, done)) for name, x in held.items())
@@ -61,7 +61,7 @@ def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand
     return done[operand]
 
 
-def _is_plainly_copied(inf: Path, cls: type, hook: str) -> bool:
+def is_plainly_copied(inf: Path, cls: type, hook: str) -> bool:
     """Whether the copy of an object is one of its class with the same attributes, and no code of the class is asked."""
     return is_buildable(cls) and type(cls) in (type, ABCMeta) and is_copied_plainly(inf, cls, hook)
 
