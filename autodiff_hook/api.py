@@ -15,6 +15,8 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from autodiff_hook import runtime as runtime  # raises where nothing works, before NumPy is loaded
 from autodiff_hook.algebras.forward import push
 from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.errors import Unsupported
+from autodiff_hook.registry import describe
 from autodiff_hook.runtime.controls import Checkpoint
 from autodiff_hook.runtime.entering import entered, entries
 from autodiff_hook.runtime.guards import MISS
@@ -209,6 +211,7 @@ def _none_typed(f: Any, primals: Any, tangents: Any) -> Any:
 
 def _in_direction(form: Any, generic: Any, f: Any, primals: Any, tangents: Any) -> Any:
     """What a typed program gives in a direction, or ``generic`` if there is none."""
+    _require_tuples(f, primals, tangents)
     primals, tangents = tuple(primals), tuple(tangents)
 
     def carried(f: Callable[..., Any], *primals: Any) -> Any:
@@ -219,8 +222,19 @@ def _in_direction(form: Any, generic: Any, f: Any, primals: Any, tangents: Any) 
     return differentiated(f, primals, {}, form, carried, tangents=tangents)
 
 
+def _require_tuples(f: Any, primals: Any, tangents: Any) -> None:
+    """Raise for one argument in the place of all: an array would be taken apart into several."""
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise Unsupported(
+                f"{name} is a tuple with one for each argument of {describe(f)}, not {type(given).__qualname__}: "
+                f"of one argument, jvp(f, (x,), (ẋ,))"
+            )
+
+
 def generic_jvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """``jvp`` by a carried program."""
+    _require_tuples(f, primals, tangents)
     value, tangent = push(f, tuple(primals), tuple(tangents), has_aux)
     return (value[0], tangent, value[1]) if has_aux else (value, tangent)
 
@@ -250,6 +264,7 @@ def hvp(
 
 def generic_hvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """``hvp`` by carried programs."""
+    _require_tuples(f, primals, tangents)
     # Containers are known by identity, and tangents may be the very containers that the primals are.
     directions = apart(tuple(tangents), {})
 

@@ -94,3 +94,15 @@ def test_as_many_tangents_as_primals():
         ad.jvp(lambda x: x, (1.0,), (1.0, 2.0))
     with pytest.raises(ad.Unsupported, match="not callable"):
         ad.jvp(3, (1.0,), (1.0,))
+
+
+def test_primals_and_tangents_are_tuples():
+    x = np.ones(2)
+    for operator in (ad.jvp, ad.hvp):
+        with pytest.raises(ad.Unsupported, match=r"primals is a tuple with one for each argument .* not ndarray"):
+            operator(lambda a, b: a * b, x, x)
+        with pytest.raises(ad.Unsupported, match=r"tangents is a tuple .* not ndarray"):
+            operator(lambda a: np.sum(a * a), (x,), x)
+        with pytest.raises(ad.Unsupported, match="tangents is a tuple"):
+            ad.gradient(lambda y: operator(lambda a: np.sum(a * a), (y,), x)[0], x)
+    assert ad.jvp(lambda a, b: a * b, [2.0, 3.0], [1.0, None]) == (6.0, 3.0)
