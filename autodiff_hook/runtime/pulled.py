@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from functools import partial
 from typing import Any, Final
 
@@ -146,10 +147,14 @@ def fitted(cotangent: Any, value: Any) -> Any:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two values of one form are equal."""
+    if type(a) is not type(b):
+        return False
     if isinstance(a, (tuple, list)):
-        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, dict):
-        return type(a) is type(b) and list(a) == list(b) and all(map(same, a.values(), b.values()))
-    if isinstance(a, (float, np.ndarray)) and not (isinstance(a, np.ndarray) and a.dtype.kind == "O"):
-        return type(a) is type(b) and bool(np.array_equal(a, b, equal_nan=True))
-    return type(a) is type(b)
+        return list(a) == list(b) and all(map(same, a.values(), b.values()))
+    if isinstance(a, np.ndarray) and a.dtype.kind != "O":
+        equal = a.shape == b.shape and bool((a == b).all())
+        return equal or bool(np.array_equal(a, b, equal_nan=True))
+    # What is undefined in both is no difference.
+    return not isinstance(a, numbers.Number) or bool(a == b or a != a and b != b)

@@ -189,6 +189,22 @@ def test_linearize_runs_what_has_effects_once():
     assert len(RUNS) == 1
 
 
+@pytest.mark.parametrize(
+    "make", [float, lambda y: complex(y, y), lambda y: np.array([y, 1.0]), lambda y: ({"a": y}, 1)]
+)
+def test_linearize_of_what_has_changed_since(make):
+    factor = [2.0]
+
+    def f(x):
+        return make(x * factor[0])
+
+    _, push = linearize(f, 1.5)
+    push(1.0)
+    factor[0] = 5.0
+    with pytest.raises(Unsupported, match="changed since"):
+        push(1.0)
+
+
 def test_linearize_within_a_derivative():
     assert gradient(lambda w: linearize(lambda x: x * x * w, 2.0)[1](1.0), 3.0) == (4.0,)
     assert gradient(lambda c: linearize(lambda x: x**3, 2.0)[1](c), 3.0) == (12.0,)
