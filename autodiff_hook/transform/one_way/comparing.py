@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.operations import COMPARE
-from autodiff_hook.transform.one_way.containers import DICTS, UNKNOWN, known_value, parts
+from autodiff_hook.transform.one_way.containers import DICTS, UNKNOWN, known_value, parts, sequence_of
 from autodiff_hook.transform.one_way.operators import compared
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Container, Known, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -24,6 +24,9 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
             if any(x is UNKNOWN for x in both):
                 raise Refused("a comparison of sets of what is not known")
             return known_as(inf, s, COMPARE[s.data](*both))
+        sequences = [sequence_of(inf, x) for x in s.operands]
+        if s.data not in ("==", "!=") and sequences[0] is sequences[1] is not None:
+            return alias(inf, s, _ordered(inf, str(s.data), *s.operands))
         kinds = [v.cls for v in values if isinstance(v, Container)]
         if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
             raise Refused("a comparison of containers")
@@ -35,7 +38,7 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
 
 def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     """Whether two values are equal, in whatever containers: each comparison of numbers decides about the way."""
-    kinds = [_sequence_of(inf, x) for x in (a, b)]
+    kinds = [sequence_of(inf, x) for x in (a, b)]
     if kinds[0] is kinds[1] is not None:
         first, second = parts(inf, a), parts(inf, b)
         return len(first) == len(second) and all(_are_equal(inf, x, y) for x, y in zip(first, second))
@@ -47,13 +50,13 @@ def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     return equal
 
 
-def _sequence_of(inf: Path, operand: Operand) -> type | None:
-    value = inf.type_of(operand)
-    if isinstance(value, Container) and value.cls is list:
-        return list
-    if operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
-        return tuple
-    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
+def _ordered(inf: Path, op: str, a: Operand, b: Operand) -> Operand:
+    """Which of two lists, or tuples, comes first: the first items that are not equal say it, else the lengths."""
+    first, second = parts(inf, a), parts(inf, b)
+    for x, y in zip(first, second):
+        if not _are_equal(inf, x, y):
+            return inf.perform("compare", [x, y], op)
+    return Constant(COMPARE[op](len(first), len(second)))
 
 
 def _is_fraction(value: Abstract) -> bool:

@@ -54,6 +54,16 @@ def held_as(inf: Path, s: Statement, value: Any) -> Abstract:
     return known_as(inf, s, value)
 
 
+def sequence_of(inf: Path, operand: Operand) -> type | None:
+    """Whether a value is a list or a tuple, by the class; None if it is something else."""
+    value = inf.type_of(operand)
+    if isinstance(value, Container) and value.cls is list:
+        return list
+    if operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
+        return tuple
+    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
+
+
 def parts(inf: Path, operand: Operand) -> list[Operand]:
     """The items of anything that has a number of them which is known on this way."""
     if operand in inf.iterators:

@@ -23,6 +23,7 @@ from autodiff_hook.transform.one_way.containers import (
     known_value,
     new,
     parts,
+    sequence_of,
 )
 from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.growing import extend
@@ -234,8 +235,9 @@ def order_of(inf: Path, s: Statement, args: list[Operand]) -> Abstract:
 
 def compared(inf: Path, a: Operand, b: Operand) -> int:
     """-1, 0 or 1, as a number is less than another one, equal or greater."""
-    for value in (inf.type_of(a), inf.type_of(b)):
-        if number_types(value) is None and not is_object(value):
+    for operand in (a, b):
+        value = inf.type_of(operand)
+        if number_types(value) is None and not is_object(value) and sequence_of(inf, operand) is None:
             raise Refused("a sequence that is sorted")
     if inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "<")])):
         return -1
