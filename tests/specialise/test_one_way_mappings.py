@@ -124,9 +124,34 @@ def as_a_class_says(x):
     return other.a * p.items[0] + sum(other.items)
 
 
+class Settings:
+    def __init__(self, a, b):
+        self.held = {"ka": a, "kb": b}
+
+    def keys(self):
+        return self.held.keys()
+
+    def __iter__(self):
+        return iter(self.held)
+
+    def __getitem__(self, key):
+        return 2.0 * self.held[key]
+
+
+def named(ka, kb):
+    return ka - kb * kb
+
+
+def mappings_by_their_class(x):
+    settings, d = Settings(x, x * x), {"kb": 1.0}
+    d.update(settings)
+    total = sum(v * (k + 1) for k, held in enumerate([d, dict(settings), {**settings, "c": x}]) for v in held.values())
+    return total + named(**settings) * d["ka"]
+
+
 PROGRAMS = [
     *(ends, made_when_missing, without_a_factory, counted, counts_with_derivatives, copies, as_plain_dicts, windows),
-    *(waiting, copied_deques, as_a_class_says),
+    *(waiting, copied_deques, as_a_class_says, mappings_by_their_class),
 ]
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from types import MappingProxyType
+from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeGuard
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.lookup import behind
+from autodiff_hook.runtime.lookup import behind, has_in_type
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (
@@ -248,7 +248,21 @@ def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
         return dict(inf.content(inf.adopted(operand, value)))
     if isinstance(value, Tuple) and value.cls is dict:
         return {k: part_of_dict(inf, operand, value, k) for k in value.keys}
-    return {inf.pin((two := parts(inf, item))[0]): two[1] for item in parts(inf, operand)}
+    if has_keys(value):
+        keys, item = (look(inf, value.cls, name) for name in ("keys", "__getitem__"))
+        if not type(keys) is type(item) is FunctionType:
+            raise Refused("a dict of what has keys")
+        found = parts(inf, inf.call(Constant(keys), [operand]))
+        return {inf.pin(key): inf.call(Constant(item), [operand, key]) for key in found}
+    rows = [parts(inf, row) for row in parts(inf, operand)]
+    if any(len(row) != 2 for row in rows):
+        raise Refused("a dict of what are no pairs")
+    return {inf.pin(key): held for key, held in rows}
+
+
+def has_keys(value: Abstract) -> TypeGuard[Fresh | Outside]:
+    """Whether a value is a mapping by its class: what is no dict, and has a method for its keys."""
+    return isinstance(value, (Fresh, Outside)) and value.cls is not dict and has_in_type(value.cls, "keys")
 
 
 def getitem(inf: Path, s: Statement) -> Abstract | None:

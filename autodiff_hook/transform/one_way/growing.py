@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.one_way.containers import as_item, is_adopted, pairs, parts
+from autodiff_hook.transform.one_way.containers import as_item, has_keys, is_adopted, pairs, parts
 from autodiff_hook.transform.one_way.iterating import items
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
@@ -51,7 +51,7 @@ def _ask_length(inf: Path, source: Operand) -> None:
 
 def update(inf: Path, owner: Operand, source: Operand) -> None:
     """``owner.update(source)`` of dicts."""
-    if not _is_lazy(inf, source):
+    if has_keys(inf.type_of(source)) or not _is_lazy(inf, source):
         inf.changed(owner).update(pairs(inf, source))
         return
     for item in items(inf, source):
