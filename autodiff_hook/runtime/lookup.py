@@ -124,6 +124,12 @@ def builtin_behind(method: Any) -> Any:
     return None
 
 
+def is_iterated_by_code(cls: type) -> bool:
+    """Whether Python code gives the items of an object: its ``__iter__``, or ``__getitem__`` where there is none."""
+    method = find_in_type(cls, "__iter__")
+    return type(find_in_type(cls, "__getitem__") if method is None else method) is FunctionType
+
+
 def is_data_descriptor(descriptor: Any) -> bool:
     """Whether a class attribute takes precedence over the instance's own where it is read."""
     cls = type(descriptor)

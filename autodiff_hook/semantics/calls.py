@@ -31,7 +31,7 @@ from autodiff_hook.parameters import by_place
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN
-from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
+from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, is_iterated_by_code, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
 from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.runtime.oddities import adds_objects, is_own_number
@@ -43,7 +43,7 @@ from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.exceptions import note_raised
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.instances import instantiate
-from autodiff_hook.semantics.iteration import get_iter, is_iterated_by_code, is_iterated_by_type, is_iteration, is_view
+from autodiff_hook.semantics.iteration import get_iter, is_iterated_by_type, is_iteration, is_view, python_method
 from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, WITH_OPTIONS, Args, Kwargs, meaning_of
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses, written
@@ -189,6 +189,7 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         if kwargs:
             args, kwargs, t = _by_place(t, function, args, kwargs)
         args, t = drained(alg, t, function, args)
+        args, t = converted(alg, t, function, args)
         adding = code_that_adds(function, args, kwargs)
         if adding is not None:
             return enter(alg, t, adding, args, kwargs)
@@ -331,6 +332,22 @@ def fills_array(function: Any, args: Args, kwargs: Kwargs) -> bool:
     return writes_result(function, args, kwargs) and (by_element or registry.has_rules(function))
 
 
+def converted(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]:
+    """Arguments with the floats that Python code of their classes makes of them, where a function asks for these."""
+    asked = [issubclass(type(x), float) and python_method(x, "__float__") is not None for x in args]
+    if True not in asked or not (function in (float, complex) or _is_of_numpy(function)):
+        return args, t
+    pairs = [
+        apply(alg, (None, token), python_method(value, "__float__"), (value,), {}) if again else (value, token)
+        for value, token, again in zip(args, t[1:], asked)
+    ]
+    return tuple([value for value, _ in pairs]), (t[0], *[token for _, token in pairs], *t[1 + len(args) :])
+
+
+def _is_of_numpy(function: Any) -> bool:
+    return isinstance(function, np.ufunc) or str(getattr(function, "__module__", None)).partition(".")[0] == "numpy"
+
+
 def drained(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]:
     """Arguments that are iterated over with tokens turned into tuples, as rules want them."""
     if function in _EXTREMES and len(args) > 1:
@@ -343,7 +360,7 @@ def drained(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]
     tokens: list[Any] = []
     for value, token, drain in zip(args, t[1:], drains):
         if drain:
-            pairs = list(get_iter(alg, (None,), None, value)[0])
+            pairs = list(get_iter(alg, (token,), None, value)[0])
             value = tuple([item for item, _ in pairs])
             token = tuple([moving for _, moving in pairs])
             token = token if some(token) else None
@@ -364,6 +381,8 @@ def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
         return reaches(alg, value) and (summing or _copies_numbers(function, value))
     if issubclass(type(value), deque) or summing and (is_iterated_by_type(value) or type(value) is MappingProxyType):
         return reaches(alg, value)
+    if form in ("list", "tuple") and is_iterated_by_code(type(value)):
+        return getattr(function, "__module__", None) != "_operator"
     if not summing or form not in ("object", "list", "tuple", "dict"):
         return False
     native = form == "object" and find_in_type(type(value), "__iter__") is not None

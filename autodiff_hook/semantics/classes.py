@@ -111,6 +111,12 @@ means(float.__neg__)(float_operation(operators.unary, "-", False))
 means(float.__pos__)(float_operation(operators.unary, "+", False))
 
 
+@means(float.__abs__)
+def float_abs(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``float.__abs__``, past what a subclass makes of it."""
+    return calls.apply(alg, (None, *t), abs, (float.__float__(args[0]),), {})
+
+
 means(dict.__init__, OrderedDict.__init__)(mappings.dict_update)
 
 
@@ -248,10 +254,10 @@ def dict_delitem(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return None, None
 
 
-@means(list.__add__)
-def list_add(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+@means(list.__add__, tuple.__add__)
+def sequence_add(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list.__add__``, past what a subclass makes of it."""
-    return sequences.concatenate(alg, t, *args) if kind(args[1]) == "list" else (NotImplemented, None)
+    return sequences.concatenate(alg, t, *args) if kind(args[0]) == kind(args[1]) else (NotImplemented, None)
 
 
 @means(list.__mul__, list.__rmul__, tuple.__mul__, tuple.__rmul__)
@@ -264,6 +270,12 @@ def sequence_mul(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def list_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list.__iter__``, past what a subclass makes of it."""
     return iteration(alg, list_pairs(alg, args[0])), None
+
+
+@means(tuple.__iter__)
+def tuple_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``tuple.__iter__``, past what a subclass makes of it."""
+    return iteration(alg, zip(tuple.__iter__(args[0]), sequences.tokens_within(alg, t[0], args[0]))), None
 
 
 @means(dict.__setitem__, OrderedDict.__setitem__)

@@ -300,12 +300,6 @@ def stepped(alg: Algebra, iterator: Any) -> Pairs:
         yield pair
 
 
-def is_iterated_by_code(cls: type) -> bool:
-    """Whether Python code gives the items of an object: its ``__iter__``, or ``__getitem__`` where there is none."""
-    method = find_in_type(cls, "__iter__")
-    return type(find_in_type(cls, "__getitem__") if method is None else method) is FunctionType
-
-
 def is_iterated_by_type(value: Any) -> bool:
     """Whether it is a dict or a deque that is iterated over as these are."""
     return issubclass(type(value), (dict, deque)) and python_method(value, "__iter__") is None

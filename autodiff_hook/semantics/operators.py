@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.arithmetic import PARTIALS, REAL, arithmetic, scale_of
-from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, quiet
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, is_list, kind, quiet
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import plain
@@ -123,6 +123,8 @@ def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
         value, token = _reflected(alg, t, op, a, b)
         if value is not NotImplemented:
             return value, token
+    if method is None and op == "*" and is_list(a) and python_method(a, "__mul__") is not None:
+        return _binary(alg, t, op, BINARY[op], a, b)
     if method is None and meaning_of(builtin_method(a, inplace_name(op))) is not None:
         return apply(alg, (None, *t), builtin_method(a, inplace_name(op)), (a, b), {})
     return _binary(alg, t, op, BINARY[op], a, b)
@@ -163,7 +165,7 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if quiet(alg, t):
         return INPLACE[op](a, b), None
     before = alg.read(a, t[0])
-    operand = a if a.dtype.kind == "O" else a.copy()
+    operand = a if a.dtype.kind == "O" else np.ndarray.copy(a)
     if op in UFUNCS and not type(a) is np.ndarray is type(b):
         # NumPy asks no other methods of their classes.
         value, token = apply(alg, (None, before, t[1]), UFUNCS[op], (operand, b), {})

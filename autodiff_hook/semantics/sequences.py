@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, kind, known, some, to_change
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, known, some, to_change
 from autodiff_hook.interpreter import LISTS_DOUBLE, TUPLES_ASK_LENGTH
 from autodiff_hook.semantics.comparing import Compared, compares_by_code
-from autodiff_hook.semantics.items import ask_length, materialised
+from autodiff_hook.semantics.items import ask_length, materialised, tokens_of
 from autodiff_hook.semantics.iteration import get_iter
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, giving_owner, means
 from autodiff_hook.semantics.parallel import putting
@@ -44,20 +44,27 @@ def tuple_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 def concatenate(alg: Algebra, t: Any, a: Any, b: Any) -> Result:
     """``a + b`` of two lists or of two tuples."""
-    first, second = materialised(alg, t[0], a)[1], materialised(alg, t[1], b)[1]
+    first, second = tokens_within(alg, t[0], a), tokens_within(alg, t[1], b)
     if kind(a) == "tuple":
-        result = a + b
+        result = tuple.__add__(a, b)
         return result, (*first, *second) if some(first) or some(second) else None
     joined = list.__add__(a, b)
     keep_all(alg, joined, [*first, *second])
     return joined, None
 
 
+def tokens_within(alg: Algebra, token: Token, value: Any) -> list[Token]:
+    """The tokens of what a list or tuple holds, whatever its class says of an iteration."""
+    if kind(value) == "tuple":
+        return [None] * tuple.__len__(value) if token is None else list(token)
+    return tokens_of(alg, list, value)
+
+
 def repeat(alg: Algebra, t: Any, a: Any, b: Any) -> Result:
     """``sequence * n`` or ``n * sequence``."""
     first = kind(a) in ("list", "tuple")
     source, times = (a, b) if first else (b, a)
-    tokens = materialised(alg, t[0] if first else t[1], source)[1] * times
+    tokens = tokens_within(alg, t[0] if first else t[1], source) * times
     if kind(source) == "tuple":
         return tuple.__mul__(source, times), tuple(tokens) if some(tokens) else None
     result = list.__mul__(source, times)

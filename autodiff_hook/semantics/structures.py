@@ -11,7 +11,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN
-from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, is_iterated_by_code
 from autodiff_hook.runtime.mirror import form_of, parts_of
 from autodiff_hook.runtime.parted import PARTED
 from autodiff_hook.tangent import Tangent
@@ -33,16 +33,31 @@ def gather(alg: Algebra, value: Any, token: Token, of: str = "value") -> Token:
     return _gathered(alg, value, token, {}, of)
 
 
+def _converted(alg: Algebra, value: Any, token: Token) -> Token:
+    """The token of what a container holds, as it is converted there; classes of floats may do that in Python."""
+    cls = type(value)
+    if cls is float or not issubclass(cls, float) or type(find_in_type(cls, "__float__")) is not FunctionType:
+        return token
+    return alg.unknown(NotDifferentiable(f"the __float__ of {describe(cls)} is called natively", remedies=(_CONVERT,)))
+
+
+_CONVERT: Final = "convert it (float)"
+_ITERATE: Final = "make a list of it (list)"
+
+
 def _gathered(alg: Algebra, value: Any, token: Token, seen: dict[int, Any], of: str) -> Token:
     is_parted = kind(value) == "array" and value.dtype.kind in "OV"
     if is_parted and (token is not None or of == "argument"):
         return token
     if kind(value) in ("number", "array") and not is_parted or issubclass(type(value), WRITTEN):
-        return gather(alg, value, token, of)
+        found = gather(alg, value, token, of)
+        return _converted(alg, value, found) if of == "argument" and found is not None else found
     value = value._fields if type(value) is Tangent else value
     form = form_of(value)
     if form == "tuple":
         parts = [_gathered(alg, x, None if token is None else token[i], seen, of) for i, x in parts_of(value, form)]
+        if some(parts) and of == "argument" and is_iterated_by_code(type(value)):
+            return _iterated(alg, value)
         return tuple(parts) if some(parts) else None
     if form == "inert" or form in ("function", "method") and of != "result":
         return hidden(alg, value) if of == "result" else None
@@ -64,7 +79,14 @@ def _of_parts(alg: Algebra, form: str, value: Any, seen: dict[int, Any], of: str
         named[key] = _gathered(alg, part, token, seen, of)
     if not some(named.values()):
         return None
+    if form == "list" and of == "argument" and is_iterated_by_code(type(value)):
+        return _iterated(alg, value)
     return list(named.values()) if form == "list" else named
+
+
+def _iterated(alg: Algebra, value: Any) -> Token:
+    what = f"a {describe(type(value))} is iterated over natively, in which its own code gives the items"
+    return alg.unknown(NotDifferentiable(what, remedies=(_ITERATE,)))
 
 
 def slot_of(form: str, value: Any, key: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep, kind, load, lose
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.lookup import find_in_type
@@ -121,9 +121,11 @@ def unwrapped(value: Any) -> Any:
 
 def adopted(alg: Algebra, function: Any, value: Any, behind: Any, token: Token) -> Token:
     """The token of ``value``, which is ``behind`` in the form that a class gives it; that has ``token``."""
-    if type(behind) in (tuple, list) or isinstance(behind, tuple):
+    if type(behind) is list:
+        return _adopted_list(alg, function, value, behind)
+    if isinstance(behind, tuple):
         if not isinstance(value, tuple) or len(value) != len(behind):
-            return _strange(alg, function)
+            return _strange(alg, function, value)
         tokens = (None,) * len(value) if token is None else token
         return tuple([adopted(alg, function, *row) for row in zip(value, behind, tokens)])
     if token is None:
@@ -131,7 +133,7 @@ def adopted(alg: Algebra, function: Any, value: Any, behind: Any, token: Token) 
     if np.size(value) != np.size(behind) or not np.array_equal(
         plain_of(value).ravel(), np.ravel(behind), equal_nan=True
     ):
-        return _strange(alg, function)
+        return _strange(alg, function, value)
     if np.shape(value) == () != np.shape(behind):
         token = apply(alg, (None, token, None), operator.getitem, (behind, (0,) * behind.ndim), {})[1]
     elif np.shape(value) != np.shape(behind):
@@ -145,8 +147,20 @@ def plain_of(value: Any) -> Any:
     return plain(value) if kind(value) == "array" else np.asarray(value)
 
 
-def _strange(alg: Algebra, function: Any) -> Token:
-    return alg.unknown(failure(function, "which gives another value for an array of this class than for a plain one"))
+def _adopted_list(alg: Algebra, function: Any, value: Any, behind: list[Any]) -> Token:
+    """The same for a list, which holds its tokens; it may hold lists."""
+    if type(value) is not list or value != behind:
+        return _strange(alg, function, value)
+    for index, item in enumerate(behind):
+        token = load(alg, behind, index, item)
+        found = _adopted_list(alg, function, value[index], item) if type(item) is list else token
+        keep(alg, value, index, found)
+    return None
+
+
+def _strange(alg: Algebra, function: Any, value: Any) -> Token:
+    why = "which gives another value for an array of this class than for a plain one"
+    return lose(alg, value, alg.unknown(failure(function, why)))
 
 
 def _wrapper(args: Args) -> Any:

@@ -111,7 +111,10 @@ def array_of(self, dtype=None, /, *, copy=None):
 
 @defines(np.ndarray.__iter__)
 def iterator_of(self, /):
-    return iter(self)
+    """Whatever the class of the array says of an iteration."""
+    if type(self) is np.ndarray:
+        return iter(self)
+    return (np.ndarray.__getitem__(self, i) for i in range(np.ndarray.__len__(self)))
 
 
 @defines(np.ndarray.__array_ufunc__)

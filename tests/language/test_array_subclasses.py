@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from in_all_modes import MODES, differences
 
-from autodiff_hook import NotDifferentiable
+from autodiff_hook import NotDifferentiable, gradient
 from autodiff_hook.api import generic_gradient
 
 AT, WAY = np.array([0.7, 1.3, 2.1]), np.array([0.3, -1.1, 0.6])
@@ -353,7 +353,26 @@ def changed_in_place_by_another_class(x):
     return float(a @ x)
 
 
+class OwnItems(np.ndarray):
+    def __iter__(self):
+        return (v * 5.0 for v in super().__iter__())
+
+    def __len__(self):
+        return 1
+
+
+def items_by_its_own_class(x):
+    return sum(x.view(OwnItems)) * [*x.view(OwnItems)][1]
+
+
+def listed_whole(x):
+    """No item is asked for."""
+    rows = np.outer(x, x).view(OwnItems).tolist()
+    return x.view(OwnItems).tolist()[1] * rows[1][2] + sum(rows[0])
+
+
 RIGHT = (
+    listed_whole,
     *(changed_in_place_by_its_own_class, changed_in_place_by_another_class),
     *(attributes_handed_on, attribute_that_shows_the_memory),
     *(wrapped_as_before, wrapped_by_super, copied_beside_a_view),
@@ -374,6 +393,17 @@ def test_right(f, mode):
 
     expected = differences(along, 0.0, 2 if mode == "hvp" else 1)
     assert MODES[mode](along, 0.0) == pytest.approx(expected, rel=1e-6, abs=1e-5)
+
+
+@pytest.mark.parametrize("operator", [gradient, generic_gradient])
+def test_items_that_python_code_gives_to_a_native_sum(operator):
+    """They are followed where it is typed; where it is carried it is an error."""
+    try:
+        found = operator(items_by_its_own_class, AT)[0]
+    except NotDifferentiable as error:
+        assert "for an array of this class" in str(error)
+    else:
+        assert found == pytest.approx(25.0 * (AT[1] + AT.sum() * np.array([0.0, 1.0, 0.0])))
 
 
 class Halving(np.ndarray):

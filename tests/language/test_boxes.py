@@ -1030,6 +1030,17 @@ class Reversed(float):
         return float(self) < float(other)
 
 
+class Converted(float):
+    def __float__(self):
+        return float.__mul__(self, 3.0)
+
+
+def float_converted(x):
+    """As ``float`` says, but not to functions of ``math``."""
+    y = math.sin(Converted(x)) * float(Converted(x)) + np.float64(Converted(x))
+    return y * float(np.add(Converted(x), 1.0)) + np.sin(Converted(x * x)) * np.full(2, Converted(x))[1]
+
+
 def float_reduced(x):
     items = [Reversed(x), Reversed(x * x)]
     return float(sum(items) * math.prod(items) + max(items) * x + min(*items) + sorted(items)[0])
@@ -1202,3 +1213,9 @@ def test_a_key(name):
     f, expected = STAYING[name]
     assert gradient(f, 1.3) == (expected,)
     assert jvp(f, (1.3,), (1.0,))[1] == expected
+
+
+@pytest.mark.parametrize("f", [lambda x: np.array([x]).sum(), lambda x: np.ones(1) @ [x]])
+def test_floats_in_lists_that_their_own_code_converts_are_an_error(f):
+    with pytest.raises(NotDifferentiable, match="__float__ of .*Converted"):
+        gradient(lambda x: f(Converted(x)), 1.3)

@@ -982,11 +982,14 @@ class Celsius(float):
     def kelvin(self):
         return self + 273.15
 
+    def __abs__(self):
+        return Celsius(super().__abs__() * 2.0)
+
 
 @gradient_at(1.3)
 def test_subclasses_of_numbers(x):
     c = Celsius(x)
-    return c * c + c.kelvin * x
+    return c * c + c.kelvin * x + abs(-c) * abs(c)
 
 
 class Shape:

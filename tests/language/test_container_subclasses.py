@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict, UserDict, UserList, defaultdict, namedtuple
 
+import numpy as np
 import pytest
 from helpers import gradient_at
 
-from autodiff_hook import gradient, hvp, jvp, withgradient
+from autodiff_hook import NotDifferentiable, gradient, hvp, jvp, withgradient
 
 
 class Summed(list):
@@ -327,13 +328,53 @@ def iterated(x):
     return total + sum(DoubledPair(x, x)) + len(Doubled((x, x))) * x
 
 
-@pytest.mark.parametrize("f", [fields_and_items, taken_apart, iterated])
+class Tripled(tuple):
+    def __iter__(self):
+        return (v * 3.0 for v in super().__iter__())
+
+
+def joined(x):
+    """Neither iterates."""
+    a, b = [x] + Scaled([x * x]), Scaled([x]) * 2
+    return a[1] * (Tripled((x,)) + (x,))[1] * list.__getitem__(b, 1) + ((x,) + Tripled((x * x,)))[1]
+
+
+def repeated_in_place(x):
+    class Sevens(list):
+        def __mul__(self, n):
+            return [7.0 * self[0] ** n]
+
+        def __add__(self, other):
+            return [0.0]
+
+    a, b = Sevens([x]), Sevens([x])
+    a *= 3
+    b += [x * x]
+    return a[0] * b[1]
+
+
+def handed_to_numpy(x):
+    y = np.array(Scaled([x, x * x])) * np.sum(Tripled((x, 2.0)))
+    y[:] = y + np.asarray(Scaled([x, 1.0]))
+    return float(y @ np.cumsum(Scaled([x, x])) + np.interp(0.3, [0.0, 1.0], Scaled([x, 2.0])))
+
+
+@pytest.mark.parametrize("f", [lambda x: np.array([Scaled([x])]).sum(), lambda x: (np.ones(1) * Scaled([x])).sum()])
+def test_what_numpy_iterates_over_within_others_is_an_error(f):
+    with pytest.raises(NotDifferentiable, match="Scaled is iterated over natively"):
+        gradient(f, 1.3)
+
+
+PLACED = [fields_and_items, taken_apart, iterated, joined, repeated_in_place, handed_to_numpy]
+
+
+@pytest.mark.parametrize("f", PLACED, ids=lambda f: f.__name__)
 def test_items_by_place_are_not_those_of_an_iteration(f):
     step = 1e-5
     slope = (f(1.3 + step) - f(1.3 - step)) / (2 * step)
     for _ in range(2):
         value, grads = withgradient(f, 1.3)
-        assert value == f(1.3)
+        assert value == pytest.approx(f(1.3), rel=1e-14)
         assert grads == (pytest.approx(slope),)
         assert jvp(f, (1.3,), (1.0,)) == (value, pytest.approx(slope))
 

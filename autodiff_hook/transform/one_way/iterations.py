@@ -14,6 +14,7 @@ from autodiff_hook.semantics.equivalents import BEGUN, WITH_OPTIONS, product_of,
 from autodiff_hook.semantics.equivalents import iterating as definitions
 from autodiff_hook.transform.one_way import iterating
 from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.derived_values import is_derived
 from autodiff_hook.transform.one_way.iterating import VALUES, items
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
@@ -119,7 +120,8 @@ def _adding(code: Any) -> Builtin:
     def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
         args[0] = _listed(inf, args[0])
         held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
-        if held is None or held and all(number_types(inf.type_of(x)) for x in held):
+        by_class = is_derived(inf.type_of(args[0]), inf)
+        if not by_class and (held is None or held and all(number_types(inf.type_of(x)) for x in held)):
             return None
         return alias(inf, s, inf.call(Constant(code), args))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.reports import Reason
+from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.one_way.answers import answer
 from autodiff_hook.transform.one_way.building import built_object, is_buildable
 from autodiff_hook.transform.specialise.abstract import (
@@ -318,6 +319,8 @@ class Trail(Inference):
     def plain(self, operand: Operand) -> Operand:
         """What an object of the program is for code that only computes with it; else the operand itself."""
         value = self.type_of(operand)
+        if isinstance(value, (Fresh, Outside)) and _converts_itself(value.cls):
+            raise Refused(f"{named(value)} is converted by its own code")
         if isinstance(value, Outside) and issubclass(value.cls, float) and not self.world.is_given(self.final(operand)):
             kind = Number(frozenset({float}), example=float.__float__(value.example))
             return self.emit("call", Constant(float.__float__), operand, abstract=kind, data=())
@@ -428,6 +431,12 @@ class Trail(Inference):
 
 _CHOOSING: Final = (max, min)
 """What gives back one of its arguments, and not only a number."""
+
+
+def _converts_itself(cls: type) -> bool:
+    """Whether Python code says what native code computes with in the place of a tuple or a float."""
+    asked = "__iter__" if issubclass(cls, tuple) else "__float__" if issubclass(cls, float) else None
+    return asked is not None and type(find_in_type(cls, asked)) is FunctionType
 
 
 def is_container(cls: type) -> bool:
