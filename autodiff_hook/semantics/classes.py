@@ -55,12 +55,19 @@ def tuple_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return tuple.__new__(cls, found), tuple(tokens) if some(tokens) else None
 
 
-@means(float.__new__)
-def float_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``float.__new__(cls, x)``: how a subclass of float is made."""
-    cls, *rest = args
-    token = calls.apply(alg, (None, *t[1:]), float, tuple(rest), {})[1] if some(t[1:]) else None
-    return float.__new__(cls, *rest), token
+def number_new(number: Any) -> Meaning:
+    """``float.__new__(cls, x)`` or ``int.__new__(cls, x)``: how an object of a derived class is made."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        cls, *rest = args
+        token = calls.apply(alg, (None, *t[1:]), number, tuple(rest), kwargs)[1] if some(t[1:]) else None
+        return number.__new__(cls, *rest, **kwargs), token
+
+    return carried
+
+
+for _number in (float, int):
+    means(_number.__new__)(number_new(_number))
 
 
 @means(int)

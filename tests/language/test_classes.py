@@ -992,6 +992,17 @@ def test_subclasses_of_numbers(x):
     return c * c + c.kelvin * x + abs(-c) * abs(c)
 
 
+class Zone(int):
+    def __new__(cls, degrees):
+        return super().__new__(cls, degrees / 6.0 + 31.0)
+
+
+@gradient_at(13.4)
+def test_subclasses_of_whole_numbers(x):
+    zone = Zone(x)
+    return (x - 6.0 * zone) ** 2 + int.__new__(Zone, x) * x
+
+
 class Shape:
     def __new__(cls, *sizes):
         return object.__new__(Square if cls is Shape else cls)
