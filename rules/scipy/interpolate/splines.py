@@ -33,23 +33,38 @@ def inside(t, k, x, extrapolate):
     return np.isfinite(x) & (extrapolate | (t[k] <= x) & (x <= t[-k - 1]))
 
 
-def basis(evaluate, t, n, k, x, nu):
-    """What the n coefficients are multiplied with: an array (points, n). The last ones of FITPACK are not used."""
-    return evaluate(t, np.eye(n, len(t) - k - 1).T, k, x, nu, True)
+def interval(t, k, x):
+    """The first of the k + 1 coefficients that matter at each point."""
+    return np.clip(np.searchsorted(t, x, side="right") - 1, k, len(t) - k - 2) - k
+
+
+def coefficient_cotangents(evaluate, ȳ, t, c, k, x, nu):
+    """The cotangents of the coefficients, of which FITPACK does not use the last ones.
+
+    Of k + 1 neighbours no two leave the same remainder, so as many splines have all that the coefficients are
+    multiplied with.
+    """
+    remainders = np.arange(k + 1)
+    factors = evaluate(t, 1.0 * (np.arange(len(t) - k - 1)[:, None] % (k + 1) == remainders), k, x, nu, True)
+    first = interval(t, k, x)[:, None]
+    places = first + (remainders - first) % (k + 1)
+    c̄ = np.zeros(c.shape)
+    np.add.at(c̄, places, factors[:, :, None] * ȳ[:, None, :])
+    return c̄
 
 
 @cotangents(spline, "t, c, k, x, nu, extrapolate", 0, "c, x")
 def spline_cotangents(ȳ, t, c, k, x, nu, extrapolate):
     ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
     x̄ = np.sum(ȳ * spline(t, c, k, x, nu + 1, True), axis=1)
-    return basis(spline, t, len(c), k, x, nu).T @ ȳ, x̄
+    return coefficient_cotangents(spline, ȳ, t, c, k, x, nu), x̄
 
 
 @cotangents(spline_with_knots, "t, c, k, x, nu, extrapolate", 0, "t, c, x")
 def spline_with_knots_cotangents(ȳ, t, c, k, x, nu, extrapolate):
     ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
     x̄ = np.sum(ȳ * spline_with_knots(t, c, k, x, nu + 1, True), axis=1)
-    c̄ = basis(spline_with_knots, t, len(c), k, x, nu).T @ ȳ
+    c̄ = coefficient_cotangents(spline_with_knots, ȳ, t, c, k, x, nu)
     t̄ = np.array([np.sum(ȳ * by_knot(t, c, k, x, nu, j)) for j in range(len(t))])
     return t̄, c̄, x̄
 
@@ -94,9 +109,8 @@ def colocate(x, t, k, banded, offset=0):
     """``_dierckx._coloc``: the matrix of the basis functions at the points, in LAPACK's banded form."""
     n = len(t) - k - 1
     values = _dierckx.evaluate_spline(t, np.eye(n), k, x, 0, True)
-    left = np.clip(np.searchsorted(t, x, side="right") - 1, k, n - 1)
     rows = np.repeat(np.arange(len(x)), k + 1)
-    columns = np.ravel(left[:, None] + np.arange(-k, 1))
+    columns = np.ravel(interval(t, k, x)[:, None] + np.arange(k + 1))
     banded[columns, 2 * k + rows + offset - columns] = values[rows, columns]
 
 
