@@ -19,9 +19,10 @@ from autodiff_hook.semantics.structures import gather
 
 
 def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
-    """``array[key] = value``."""
+    """``array[key] = value``, whatever the class of the array makes of that."""
     if alg.given is not None and alg.given.shared:
         alg.given.require_one_array(array)
+    array = plain(array)
     if array.dtype.names is not None:
         store_records(alg, t, array, key, value)
         return

@@ -144,7 +144,9 @@ def lasting(places: Any) -> Any:
 def stored_part(out: Any, ufunc: Any, *args: Any, where: Any = True, **options: Any) -> Any:
     """``ufunc(*args, out=out, where=where)``."""
     chosen = np.broadcast_to(np.asarray(where, bool), out.shape)
-    out[chosen] = ufunc(*[np.broadcast_to(x, out.shape)[chosen] for x in args], **options)
+    # What the class of the array says of stores is not asked.
+    held = out if type(out) is np.ndarray else np.ndarray.view(out, np.ndarray)
+    held[chosen] = ufunc(*[np.broadcast_to(x, out.shape)[chosen] for x in args], **options)
     return out
 
 

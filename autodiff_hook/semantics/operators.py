@@ -12,7 +12,6 @@ from autodiff_hook.algebras.arithmetic import PARTIALS, REAL, arithmetic, scale_
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, is_list, kind, quiet
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.losses import plain
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.iteration import python_method
@@ -174,7 +173,7 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if value.shape != a.shape or not np.can_cast(value.dtype, a.dtype, "same_kind"):
         INPLACE[op](a, b)
         raise AssertionError("NumPy refuses this")
-    store_array(alg, (before, None, token), plain(a), ..., value)
+    store_array(alg, (before, None, token), a, ..., value)
     return a, alg.read(a, before)
 
 

@@ -11,9 +11,15 @@ from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.indexing import numbered
 
 
+def plainly(array):
+    """An array without what its class says of stores, which native code does not ask."""
+    return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
+
+
 @defines(np.copyto)
 def copyto(dst, src, casting="same_kind", where=True):
     """``np.copyto``: what is in the array already has its place in a mask."""
+    dst = plainly(dst)
     if where is True:
         dst[...] = src
         return
@@ -29,7 +35,7 @@ def place(arr, mask, vals):
     if count and not len(given):
         raise ValueError("Cannot insert from an empty array!")
     if count:
-        arr[chosen] = given[np.arange(count) % len(given)]
+        plainly(arr)[chosen] = given[np.arange(count) % len(given)]
 
 
 @defines(np.putmask)
@@ -37,7 +43,7 @@ def putmask(a, mask, values):
     """``np.putmask``: the values of the same places, again and again, where the mask is true."""
     chosen, given = np.asarray(mask, bool).reshape(a.shape), np.ravel(values)
     if len(given):
-        a[chosen] = given[np.flatnonzero(chosen) % len(given)]
+        plainly(a)[chosen] = given[np.flatnonzero(chosen) % len(given)]
 
 
 @defines(np.put, np.ndarray.put)
@@ -56,7 +62,7 @@ def store_again(a, places, values):
     """Store values, again and again, at places of ``a`` read row by row."""
     given = np.ravel(values)
     if len(given):
-        a[np.unravel_index(places, a.shape)] = given[np.arange(places.size) % len(given)]
+        plainly(a)[np.unravel_index(places, a.shape)] = given[np.arange(places.size) % len(given)]
 
 
 @defines(np.put_along_axis)
@@ -102,6 +108,7 @@ def partition(self, kth, axis=-1, kind="introselect", order=None):
 @defines(np.ufunc.at)
 def at(ufunc, a, indices, *b):
     """``ufunc.at``: elements that are met again are changed again, one after the other."""
+    a = plainly(a)
     if ufunc is np.add:
         a[...] = added_at(a, indices, *b)
         return

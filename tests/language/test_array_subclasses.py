@@ -347,6 +347,23 @@ def changed_in_place_by_its_own_class(x):
     return float(np.asarray(a) @ x)
 
 
+def stored_natively(x):
+    """Into an array whose class has a say about stores written in Python."""
+    a, b, c = (np.array([1.0, 2.0, 3.0]).view(OwnOperators) for _ in range(3))
+    a.fill(x[0])
+    np.copyto(b, x)
+    np.copyto(b, x * x, where=[True, False, False])
+    np.put(a, [1], x[1:2])
+    np.putmask(a, [False, False, True], x)
+    np.place(b, [False, True, False], x)
+    np.add.at(b, [0, 0], x[0])
+    np.multiply.at(b, [1], x[1])
+    np.multiply(x, x, out=c)
+    np.add(x, 1.0, out=c, where=[False, True, False])
+    c[2] = x[0]
+    return float(np.asarray(a) @ np.asarray(b) * np.asarray(c).sum())
+
+
 def changed_in_place_by_another_class(x):
     a = x * 2.0
     a += (x * x).view(OwnOperators)
@@ -373,7 +390,7 @@ def listed_whole(x):
 
 RIGHT = (
     listed_whole,
-    *(changed_in_place_by_its_own_class, changed_in_place_by_another_class),
+    *(changed_in_place_by_its_own_class, changed_in_place_by_another_class, stored_natively),
     *(attributes_handed_on, attribute_that_shows_the_memory),
     *(wrapped_as_before, wrapped_by_super, copied_beside_a_view),
     *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
