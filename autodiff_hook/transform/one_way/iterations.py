@@ -21,7 +21,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container, Fresh
 from autodiff_hook.transform.specialise.following import DEFINED
-from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.instances import classes_of, shown
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
@@ -144,8 +144,9 @@ def _extreme(function: Any) -> Builtin:
 def _listed(inf: Path, operand: Operand) -> Operand:
     """What an iteration gives, as a list."""
     value = inf.type_of(operand)
-    made = isinstance(value, Fresh) and value.made not in inf.numbers
-    virtual = made or operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
+    # Other objects may do what their items notice, so each is asked for when its turn comes.
+    stands = isinstance(value, Fresh) and shown(value.cls) is not value.cls
+    virtual = stands or operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
     return inf.made(list, parts(inf, operand)) if virtual else operand
 
 
