@@ -196,6 +196,27 @@ def trees(x, y):
     return tree.of({}) + tree.left.right.left.of({}) * x
 
 
+class Branch:
+    def __init__(self, value, children=()):
+        self.value, self.children = value, list(children)
+
+    def total(self, x):
+        return self.value * x + sum(child.total(x * x) for child in self.children)
+
+
+class Twig(Branch):
+    def total(self, x):
+        return self.value - x
+
+
+def joined_in_pairs(x, y):
+    trees = [Branch(x), Twig(y), Branch(x * y), Twig(0.5), Branch(y)]
+    while len(trees) > 1:
+        a, b = trees.pop(0), trees.pop(0)
+        trees.append(Branch(a.value - b.value, [a, b]))
+    return trees[0].total(x) + trees[0].value
+
+
 class Task:
     def __init__(self, time):
         self.time, self.next = time, None
@@ -230,7 +251,7 @@ def tasks(x, y):
     "f",
     [
         *(methods_and_properties, attributes_of_objects_and_classes, asked_for_their_class, operators_and_calls),
-        *(one_after_the_other, made_by_name, expressions, trees, tasks),
+        *(one_after_the_other, made_by_name, expressions, trees, tasks, joined_in_pairs),
     ],
 )
 def test_values_and_slopes(f):

@@ -318,7 +318,8 @@ def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     if isinstance(value, Dict):
         examples = list(value.example) if isinstance(value.example, dict) else []
         return pure(inf, s, lists.new(inf, s, examples, dicts.any_key(inf, value)))
-    if isinstance(value, Tuple) and value.cls in (list, tuple):
+    known = isinstance(value, Known) and type(value.value) is tuple
+    if known or isinstance(value, Tuple) and value.cls in (list, tuple):
         s.op, s.operands, s.data = "build_list", spread(inf, args[0]), None
         return inf.evaluate(inf, s)
     return lists.copy_of(inf, s, args[0]) if value is not None else None
