@@ -111,7 +111,47 @@ def drawn(k, v):
     return e
 
 
+def masks_that_change(k, v):
+    a, chosen = v * k, v > 1.0
+    a[chosen] = k
+    a[~chosen] *= v[~chosen]
+    chosen[:3] = True
+    a[chosen] *= 2.0
+    for i in range(3):
+        a[chosen] += k * i
+        chosen[i] = False
+    np.add(a, k, out=a, where=chosen)
+    np.putmask(a, chosen, a * v)
+    chosen |= True
+    return np.sum(a * a * v)
+
+
+def places_that_change(k, v):
+    a, places = v * k, np.array([0, 1, 2])
+    a[places] = k
+    places[0] = 4
+    b = a[places]
+    places += 1
+    a[places] *= b
+    order = np.argsort(a)
+    c = a[order]
+    order[:] = 0
+    return np.sum(a * v) + np.prod(b) + c[0] * k + c[3] * c[1]
+
+
+def views_of_masks_that_change(k, v):
+    a, chosen = v * k, v > 1.0
+    a[np.asarray(chosen)] = k
+    a[chosen.reshape(-1)] *= v[chosen]
+    b = a[np.ravel(chosen)]
+    c = np.where(np.broadcast_to(chosen, (2, 6)), a, k)
+    chosen[:] = True
+    a[0] = k
+    return np.sum(a * a) + np.sum(b * b) + np.sum(c * v)
+
+
 PROGRAMS = [wave, reals_among_complex, filtered, filtered_in_a_plane, counted, rounded, flags, sieve, drawn]
+PROGRAMS += [masks_that_change, places_that_change, views_of_masks_that_change]
 
 
 def require_all_ways(f):

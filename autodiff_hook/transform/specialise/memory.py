@@ -263,13 +263,20 @@ class _Settling:
             if isinstance(self.type_of(s.result), Array) and self._changes_after(root, block, place):  # type: ignore[arg-type]
                 self._keep(s.made, self.users.get(s.made, []), s.made in self.passed_on)
         elif isinstance(kind, Reference) or root in self.memory.stored:
-            whole = isinstance(plan, RulePlan) or plan == STRUCTURAL and root in self.memory.stored
-            if whole and self._changes_after(root, block, place) and not self._is_closure(s):
+            whole = self._asks_for_all(root, s, plan) and not self._is_closure(s)
+            if whole and self._changes_after(root, block, place):
                 before.append(self._whole(root, s))
         elif isinstance(kind, Tuple) and isinstance(plan, RulePlan):
             for site in sites_in(kind):
                 if self.lent or self._changes_of_site(site):
                     raise Refused("lists in a tuple that are changed are used as a whole", s)
+
+    def _asks_for_all(self, root: Variable, s: Statement, plan: Any) -> bool:
+        """Whether a statement uses an array or a list as a whole, as it is there, in the adjoint, too."""
+        if isinstance(plan, RulePlan) or s.op in ("getitem", "setitem") and s.operands[1] is root:
+            return True
+        handed_on = plan == STRUCTURAL or plan == PURE and s.result in self.handed_on.get(root, ())
+        return handed_on and root in self.memory.stored
 
     def _is_closure(self, s: Statement) -> bool:
         """Whether a tuple only says what a function captures."""
