@@ -106,8 +106,11 @@ class NestedTangents(Nested, Tangents):
         root, own = root_of(array), own_of(self, unknown)
         if own is not None:
             self.buffers[id(root)] = (root, own)
-        elif id(root) in self.buffers and type(self.buffers[id(root)][1]) is not UnknownTangent:
+        elif type(self.buffers.get(id(root), (None, None))[1]) is not UnknownTangent and self._moves(root):
             self.buffers[id(root)] = (root, self.stored(root, array, array, None, None, places_in(root, array)))
+
+    def _moves(self, root: Any) -> bool:
+        return id(root) in self.buffers or self._was_made(root)
 
     def _whole_over(self, root: Any, array: Any, own: Any) -> Any:
         """The tangent of a buffer: moving, or unknown."""

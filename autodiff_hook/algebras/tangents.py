@@ -69,11 +69,11 @@ class Tangents(Algebra):
 
     def __init__(self, over: Algebra | None = None) -> None:
         super().__init__(over)
-        if over is None:
-            self.numbers = _linear
         self._most = drop_buffers(self.buffers)
         self.made: dict[int, tuple[Any, Any, Any]] = {}
         """With which tangents buffers were made: a weak reference, the places in it, the tangent."""
+        if over is None:
+            self.numbers, self.held = _linear, self.made
 
     def note(self, array: Any, tangent: Any) -> None:
         """``array``, or the buffer that it views, is new, and was made with this tangent."""
@@ -213,8 +213,11 @@ class Tangents(Algebra):
         root = root_of(array)
         if unknown is not None:
             self.buffers[id(root)] = (root, unknown)
-        elif id(root) in self.buffers and type(self.buffers[id(root)][1]) is not UnknownTangent:
-            put(self.buffers[id(root)][1], places_in(root, array), 0.0, seen_as(root, array.dtype))
+        elif id(root) in self.buffers or self._was_made(root):
+            whole = self._whole(root, array, None)
+            if type(whole) is not UnknownTangent:
+                put(whole, places_in(root, array), 0.0, seen_as(root, array.dtype))
+                self.buffers[id(root)] = (root, whole)
 
     def version(self, array: Any) -> Any:
         found = super().version(array)

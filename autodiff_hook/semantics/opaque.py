@@ -109,7 +109,8 @@ def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs, searc
     arrays = list(memory(alg, written_by(function, args, kwargs))) if looks else []
     result = (run_natively if searched else call_natively)(function, args, kwargs)
     for array, before in arrays:
-        if is_changed(array, before):
+        # What is written to an array for the result may be what was there.
+        if array is kwargs.get("out") or is_changed(array, before):
             overwritten(alg, array, before, None)
     alg.memories.ran(function, args, kwargs, result)
     return result, None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections import deque
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from helpers import gradient_at
 from in_all_modes import MODES, differences
 
 from autodiff_hook import NotDifferentiable, Unsupported, gradient, hvp, jvp, pullback
+from autodiff_hook.algebras import typed
 from autodiff_hook.api import generic_gradient, generic_hvp, generic_jvp
 from autodiff_hook.testing import check_gradient
 
@@ -372,6 +374,33 @@ def test_typed_pullbacks_find_what_passes_of_other_functions_overwrite(f, change
         content = SHARED.copy()
         assert back(1.0) == pytest.approx(found) and np.array_equal(SHARED, content)
         del kept
+
+
+def filled_by_a_generator(x):
+    array = x * np.array([1.0, 2.0])
+    before = float((array * array).sum())
+    np.random.default_rng(0).random(out=array)
+    np.random.default_rng(1).standard_normal(out=array[:1])
+    return before + float((array * x * x).sum())
+
+
+def rounded_in_place(x):
+    array = np.array([0.5, 2.0]) * x
+    before = float((array * array).sum())
+    np.round(array, 1, out=array)
+    again = x * np.array([1.0, 3.0])
+    again.round(0, out=again)
+    return before + float(((array + again) * x).sum())
+
+
+@pytest.mark.parametrize("f, at", [(filled_by_a_generator, 1.3), (rounded_in_place, 2.0)], ids=["drawn", "rounded"])
+@pytest.mark.parametrize("mode", MODES)
+def test_constants_that_are_written_as_results(mode, f, at):
+    """Also where they are what was there."""
+    expected = differences(f, at, 1 + (mode == "hvp"))
+    assert MODES[mode](f, at) == pytest.approx(expected, rel=1e-5)
+    with patch.object(typed, "GENERIC", True):
+        assert MODES[mode](f, at) == pytest.approx(expected, rel=1e-5)
 
 
 def test_what_a_broadcast_shows_that_was_made_before():
