@@ -52,7 +52,13 @@ from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope, is_method_of_container
-from autodiff_hook.semantics.subclasses import call_function_override, is_function_overridden, rule_behind
+from autodiff_hook.semantics.subclasses import (
+    asking,
+    call_function_override,
+    is_function_overridden,
+    is_subclass,
+    rule_behind,
+)
 from autodiff_hook.signatures import is_exact
 
 _FLOAT: Final = (float,)
@@ -212,6 +218,9 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     if misfit is not None:
         return call_opaque(alg, t[1:], function, args, kwargs, f"of which the rule does not know {misfit}")
     if registry.is_constant(function):
+        inner = asking(function, args) if any(map(is_subclass, args)) else None
+        if inner is not None:
+            return apply(alg, t, inner, args, kwargs)
         # What a rule pack declares stores nothing itself, but may show objects, and so run their code.
         shows = function is not type and registry.reason(function) is not None
         value, token = (call_showing if shows else call_constant)(alg, function, args, kwargs)

@@ -347,6 +347,15 @@ def changed_in_place_by_its_own_class(x):
     return float(np.asarray(a) @ x)
 
 
+class Rounding(np.ndarray):
+    def round(self, decimals=0, out=None):
+        return np.asarray(self) * 16.0
+
+
+def rounded_by_its_own_class(x):
+    return float(np.round(x.view(Rounding)) @ x)
+
+
 def stored_natively(x):
     """Into an array whose class has a say about stores written in Python."""
     a, b, c = (np.array([1.0, 2.0, 3.0]).view(OwnOperators) for _ in range(3))
@@ -391,6 +400,7 @@ def listed_whole(x):
 RIGHT = (
     listed_whole,
     *(changed_in_place_by_its_own_class, changed_in_place_by_another_class, stored_natively),
+    rounded_by_its_own_class,
     *(attributes_handed_on, attribute_that_shows_the_memory),
     *(wrapped_as_before, wrapped_by_super, copied_beside_a_view),
     *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
