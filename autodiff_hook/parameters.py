@@ -82,6 +82,16 @@ def _first_names(function: Any) -> tuple[str | None, ...]:
     return tuple([p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in placed])
 
 
+@cache
+def has_signature(function: Any) -> bool:
+    """Whether it is known what the parameters of a callable are, as it is not of some code in C."""
+    try:
+        inspect.signature(function)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 _known: Final[dict[int, tuple[Any, Parameters]]] = {}
 
 

@@ -16,7 +16,7 @@ from typing import Final
 
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.packs import Packs
-from autodiff_hook.parameters import Names, forget, parameters_of
+from autodiff_hook.parameters import Names, forget, has_signature, parameters_of
 from autodiff_hook.records import record
 from autodiff_hook.signatures import Any, Entry, Signature, are_ambiguous, is_more_specific, matches, meet, padded
 
@@ -198,6 +198,11 @@ class Registry:
             if better and matches(candidate.signature, types) and fits(candidate.rule):
                 found = candidate
         return None if found is None else found.rule
+
+    def signed(self, target: AnyType) -> AnyType:
+        """What says which parameters ``target`` has: itself, or a rule for it."""
+        rules = () if has_signature(target) else self._rules.get(id(target), (None, ()))[1]
+        return rules[0].rule if rules else target
 
     def has_rules(self, target: AnyType) -> bool:
         """Whether any rule is registered for ``target``, whatever the types."""

@@ -232,7 +232,7 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
 
 def _by_place(t: Any, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs, Any]:
     """The arguments of a call and their tokens, with those by place that can stand there."""
-    moved = by_place(function, len(args), kwargs)
+    moved = by_place(registry.signed(function), len(args), kwargs)
     if not moved:
         return args, kwargs, t
     count = 1 + len(args)

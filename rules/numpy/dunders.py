@@ -70,18 +70,18 @@ for name, found in SCALARS.items():
                 registry.add(getattr(cls, f"__r{name}__"), signature, reflected_when_asked(rule))
 
 
-def define_without_modulus(power):
+def power(x, y, mod=None, /):
     """What classes that take the modulus of ``pow`` hand on is None."""
+    return NotImplemented if mod is not None else np.power(x, y)
 
-    def defined(x, y, mod=None, /):
-        return NotImplemented if mod is not None else power(x, y)
 
-    defines(power)(defined)
+def reflected_power(x, y, mod=None, /):
+    return NotImplemented if mod is not None else np.power(y, x)
 
 
 for cls in (np.ndarray, np.float64, np.complex128):
-    for name in ("__pow__", "__rpow__"):
-        define_without_modulus(getattr(cls, name))
+    defines(cls.__pow__)(power)
+    defines(cls.__rpow__)(reflected_power)
 for name, (of_array, of_number) in UNARY.items():
     registry.add(getattr(np.ndarray, f"__{name}__"), (Array,), of_array)
     registry.add(getattr(np.float64, f"__{name}__"), (Real,), of_number)

@@ -185,7 +185,7 @@ def call_known(
 ) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
     args, kwargs = named_output(function, args, kwargs)
-    moved = by_place(function, len(args), kwargs) if kwargs and registry.has_rules(function) else ()
+    moved = by_place(registry.signed(function), len(args), kwargs) if kwargs and registry.has_rules(function) else ()
     if moved:
         args = [*args, *map(kwargs.__getitem__, moved)]
         kwargs = {name: x for name, x in kwargs.items() if name not in moved}
