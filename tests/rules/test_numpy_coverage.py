@@ -18,6 +18,7 @@ import test_numpy_values
 
 from autodiff_hook import strong
 from autodiff_hook.registry import describe, registry
+from autodiff_hook.runtime.specialised_runtime import fitted
 from autodiff_rules.numpy import _shared, constants, decompositions, linalg, products, quantiles, rearranging
 
 TABLES = (
@@ -36,7 +37,7 @@ ELSEWHERE = {
     *(_shared.stretched, quantiles.moving_with, linalg.solved, np.lib.stride_tricks.as_strided),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
     *(strong.times, strong.over, strong.with_value, decompositions.determined, linalg.adjugate),
-    decompositions.inverse_of_lower,
+    *(decompositions.inverse_of_lower, fitted),
 }
 """Tested by functions of their own."""
 

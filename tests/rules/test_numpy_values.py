@@ -10,6 +10,7 @@ from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
 from autodiff_hook import strong
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.specialised_runtime import fitted
 from autodiff_hook.testing import check_rule
 from autodiff_rules.numpy import _shared, products, quantiles, rearranging
 
@@ -200,6 +201,7 @@ def test_scattered_diagonals():
 def test_helpers_of_pullbacks():
     x, row = normal(2, 3), normal(3)
     check_rule(_shared.unbroadcast, x, row, second_order=True)
+    check_rule(fitted, x, row, second_order=True)
     check_rule(_shared.unbroadcast, complexes(2, 3), row)
     for spread in (_shared.expand, _shared.stretched, _shared.widened):
         check_rule(spread, row, x, second_order=True)
