@@ -12,7 +12,8 @@ from autodiff_hook.transform.improve.shortcuts import fresh
 
 def updated(array: Any, key: Any, value: Any) -> Any:
     """A copy of ``array``, laid out as it is, in which ``value`` is stored at ``key``."""
-    result = array.copy("K")
+    # The cotangent of an array without axes may be a scalar.
+    result = array.copy("K") if isinstance(array, np.ndarray) else np.array(array)
     result[key] = value
     return result
 
