@@ -17,9 +17,12 @@ class Kind(Enum):
 
 
 def in_their_order(x, y):
+    """Of what is written out, too, whose items find other places where they come one by one."""
     total = 0.0
     for key in {71, 1, 33, 2}:
         total = total * 0.5 + key * x
+    for key in {16, 7, 31}:
+        total = total * y + key * x
     names = {"q", "aa", "zz"}
     names.add("b")
     names.discard("aa")

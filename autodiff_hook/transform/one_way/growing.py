@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import FunctionType
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.one_way.containers import as_item, has_keys, is_adopted, pairs, parts
 from autodiff_hook.transform.one_way.iterating import items
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import known_as
 
@@ -35,6 +35,12 @@ def extend(inf: Path, owner: Operand, source: Operand) -> None:
 
 def add_all(inf: Path, owner: Operand, source: Operand) -> None:
     """``owner.update(source)`` of sets."""
+    value, known = inf.type_of(source), inf.content(owner)
+    if isinstance(value, Known) and type(value.value) is frozenset and not any(isinstance(x, Variable) for x in known):
+        if all(x == x for x in value.value):
+            # The order of a set that is filled item by item may be another one.
+            inf.changed(owner).update(value.value)
+            return
     for item in _taken(inf, source):
         held = inf.changed(owner)
         held.add(as_item(inf, item, held))
