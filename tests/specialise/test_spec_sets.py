@@ -21,7 +21,8 @@ def in_their_order(x, y):
     total = 0.0
     for key in {71, 1, 33, 2}:
         total = total * 0.5 + key * x
-    for key in {16, 7, 31}:
+    numbers = {16, 7, 31}
+    for key in numbers:
         total = total * y + key * x
     names = {"q", "aa", "zz"}
     names.add("b")
