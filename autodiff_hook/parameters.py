@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from functools import cache
 from itertools import takewhile
 from typing import Any, Final
 
@@ -14,23 +13,37 @@ Names = tuple[str, ...]
 class Parameters:
     """The signature of a rule; ``places`` has the index among the cotangents of what can be given by name."""
 
-    __slots__ = ("_bindable", "_positional", "_variadic", "places")
+    __slots__ = ("_bindable", "_first", "_positional", "_variadic", "places")
 
     def __init__(self, rule: Callable[..., Any]) -> None:
         self.places: dict[str, int] = {}
         self._positional, self._variadic = 0, True
         self._bindable: inspect.Signature | None = None
+        self._first: tuple[str | None, ...] = ()
         try:
             self._bindable = inspect.signature(rule)
         except (TypeError, ValueError):
             return
         self._variadic = False
+        self._first = _first_names([*self._bindable.parameters.values()])
         for parameter in self._bindable.parameters.values():
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
                 if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
                     self.places[parameter.name] = self._positional
                 self._positional += 1
             self._variadic = self._variadic or parameter.kind is parameter.VAR_POSITIONAL
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a signature, as there is not of some code in C."""
+        return self._bindable is not None
+
+    def by_place(self, count: int, names: Collection[str]) -> tuple[str, ...]:
+        """Which of the ``names`` of a call stand at the places behind its ``count`` positional arguments.
+
+        Rules are chosen, and lists taken apart, by what stands at a place. What has a default stays an option.
+        """
+        return tuple([name for name in takewhile(names.__contains__, self._first[count:]) if name is not None])
 
     def owed(self, count: int) -> int:
         """How many cotangents the pullback of a call with ``count`` positional arguments returns."""
@@ -60,36 +73,13 @@ class Parameters:
         return f"what a call with {count} positional arguments leaves out"
 
 
-def by_place(function: Any, count: int, names: Collection[str]) -> tuple[str, ...]:
-    """Which of the ``names`` of a call stand at the places behind its ``count`` positional arguments.
-
-    Rules are chosen, and lists taken apart, by what stands at a place. What has a default stays an option.
-    """
-    return tuple([name for name in takewhile(names.__contains__, _first_names(function)[count:]) if name is not None])
-
-
-@cache
-def _first_names(function: Any) -> tuple[str | None, ...]:
-    """The names of the first parameter of a function and of those behind it that have no default; None has no name."""
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):
-        return ()
+def _first_names(parameters: list[inspect.Parameter]) -> tuple[str | None, ...]:
+    """The names of the first parameter and of those behind it that have no default; None has no name."""
     count = 1
     while count < len(parameters) and parameters[count].default is inspect.Parameter.empty:
         count += 1
     placed = takewhile(lambda p: p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD), parameters[:count])
     return tuple([p.name if p.kind is p.POSITIONAL_OR_KEYWORD else None for p in placed])
-
-
-@cache
-def has_signature(function: Any) -> bool:
-    """Whether it is known what the parameters of a callable are, as it is not of some code in C."""
-    try:
-        inspect.signature(function)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 _known: Final[dict[int, tuple[Any, Parameters]]] = {}

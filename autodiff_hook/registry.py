@@ -16,7 +16,7 @@ from typing import Final
 
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.packs import Packs
-from autodiff_hook.parameters import Names, forget, has_signature, parameters_of
+from autodiff_hook.parameters import Names, Parameters, forget, parameters_of
 from autodiff_hook.records import record
 from autodiff_hook.signatures import Any, Entry, Signature, are_ambiguous, is_more_specific, matches, meet, padded
 
@@ -199,10 +199,11 @@ class Registry:
                 found = candidate
         return None if found is None else found.rule
 
-    def signed(self, target: AnyType) -> AnyType:
-        """What says which parameters ``target`` has: itself, or a rule for it."""
-        rules = () if has_signature(target) else self._rules.get(id(target), (None, ()))[1]
-        return rules[0].rule if rules else target
+    def parameters(self, target: AnyType) -> Parameters:
+        """Those of ``target``; where it has no signature, those of a rule for it."""
+        own = parameters_of(target)
+        rules = () if own.known else self._rules.get(id(target), (None, ()))[1]
+        return parameters_of(rules[0].rule) if rules else own
 
     def has_rules(self, target: AnyType) -> bool:
         """Whether any rule is registered for ``target``, whatever the types."""

@@ -27,7 +27,6 @@ import numpy as np
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some
-from autodiff_hook.parameters import by_place
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN
@@ -232,7 +231,7 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
 
 def _by_place(t: Any, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs, Any]:
     """The arguments of a call and their tokens, with those by place that can stand there."""
-    moved = by_place(registry.signed(function), len(args), kwargs)
+    moved = registry.parameters(function).by_place(len(args), kwargs)
     if not moved:
         return args, kwargs, t
     count = 1 + len(args)

@@ -18,7 +18,6 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.parameters import by_place
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import wrapped_by
@@ -185,7 +184,7 @@ def call_known(
 ) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
     args, kwargs = named_output(function, args, kwargs)
-    moved = by_place(registry.signed(function), len(args), kwargs) if kwargs and registry.has_rules(function) else ()
+    moved = registry.parameters(function).by_place(len(args), kwargs) if kwargs and registry.has_rules(function) else ()
     if moved:
         args = [*args, *map(kwargs.__getitem__, moved)]
         kwargs = {name: x for name, x in kwargs.items() if name not in moved}
