@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from types import FunctionType, MethodDescriptorType, ModuleType
 
 import numpy as np
@@ -119,13 +118,9 @@ def import_name(inf: Path, s: Statement) -> Abstract | None:
     level, names = map(inf.type_of, s.operands)
     if not isinstance(level, Known) or not isinstance(names, Known):
         return None
-    if not level.value:
-        if inf.world.not_installed(str(s.data)):
-            raise Raised(ModuleNotFoundError)
-        return None
-    package = inf.frames[-1].get("__package__")
-    name = importlib.util.resolve_name("." * level.value + str(s.data), package)
-    return known_as(inf, s, inf.world.imported(name))
+    if not level.value and inf.world.not_installed(str(s.data)):
+        raise Raised(ModuleNotFoundError)
+    return None
 
 
 def store_global(inf: Path, s: Statement) -> Abstract:

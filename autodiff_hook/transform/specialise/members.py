@@ -341,7 +341,7 @@ def imported(inf: Inference, s: Statement) -> Abstract:
         raise Refused("an import of what is not known")
     name = str(s.data)
     if level.value:
-        name = importlib.util.resolve_name("." * level.value + name, inf.globals_of[inf.block]["__package__"])
+        name = importlib.util.resolve_name("." * level.value + name, inf.globals_here["__package__"])
     elif not names.value:
         name = name.partition(".")[0]
     found = inf.world.imported(name)

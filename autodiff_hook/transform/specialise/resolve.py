@@ -401,20 +401,15 @@ def _make_function(inf: Inference, s: Statement) -> Abstract:
 
 
 def _global(inf: Inference, s: Statement) -> Abstract:
-    name, globals_ = str(s.data), _globals(inf)
+    name, globals_ = str(s.data), inf.globals_here
     if place_of(globals_, name) not in inf.program.changed:
         raise Refused(f"the global name {name} is not defined")
     return assigned.read(inf, s, globals_, Constant(globals_), name)
 
 
 def _store_global(inf: Inference, s: Statement) -> Abstract:
-    globals_ = _globals(inf)
+    globals_ = inf.globals_here
     return assigned.write(inf, s, globals_, Constant(globals_), str(s.data))
-
-
-def _globals(inf: Inference) -> dict[str, Any]:
-    assert inf.block is not None
-    return inf.globals_of[inf.block]
 
 
 def _get_iter(inf: Inference, s: Statement) -> Abstract | None:

@@ -97,7 +97,7 @@ def _shown(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str,
 def _place(inf: Inference, s: Statement) -> Operand:
     assert inf.block is not None
     code, line = inf.chains[inf.block][-1], s.position.line if s.position is not None else None
-    return Constant(Place(code.co_filename, line or 0, code.co_name, inf.globals_of[inf.block]))
+    return Constant(Place(code.co_filename, line or 0, code.co_name, inf.globals_here))
 
 
 def puts_together(s: Statement) -> bool:
