@@ -153,7 +153,7 @@ def reduction(ufunc, args, kwargs):
 
 
 def _is_silent(operand, name):
-    return isinstance(operand, Constant) and operand.value is SILENT.get(name)
+    return name in SILENT and isinstance(operand, Constant) and operand.value is SILENT[name]
 
 
 method_of(np.ufunc.reduce, reduction)

@@ -211,3 +211,21 @@ def test_products_with_options(name, options):
         return np.sum(y * np.cos(np.arange(y.size)).reshape(y.shape))
 
     check_gradient(total, normal(3, 3), normal(3, 3, seed=1))
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2)])
+@pytest.mark.parametrize("ufunc", ufuncs.REDUCTIONS)
+def test_reductions_of_ufuncs_have_the_axes_that_they_are_given(ufunc, axis, keepdims):
+    weights = np.cumsum(np.ones_like(ufunc.reduce(X, axis=axis, keepdims=keepdims)).ravel())
+
+    def f(x):
+        return np.sum(weights * np.ravel(ufunc.reduce(x, axis=axis, keepdims=keepdims)))
+
+    assert ad.withgradient(f, X)[0] == f(X)
+    check_gradient(f, X)
+
+
+@pytest.mark.parametrize("f", [np.nanmax, np.nanmin, np.fmax.reduce])
+def test_extremes_among_numbers_that_stay_arrays(f):
+    check_gradient(lambda x: np.sum(x / (9.0 + f(x, axis=None))), X)
