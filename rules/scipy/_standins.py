@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, pure
 from autodiff_hook.registry import frule, nondifferentiable, writes
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import DEFINITIONS, means
@@ -87,6 +87,15 @@ def stand_in(target, *places, fixed=None, at=()):
 @nondifferentiable
 def natively(target, args, kwargs):
     return target(*args, **kwargs)
+
+
+@nondifferentiable
+def part_natively(target, args, place):
+    """One part of the tuple that native code computes, which changes nothing."""
+    return target(*args)[place]
+
+
+pure(part_natively)
 
 
 @nondifferentiable

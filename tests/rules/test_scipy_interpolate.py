@@ -293,6 +293,41 @@ def test_interpolants_are_typed(f):
     require_typed(f, VALUES)
 
 
+CURVES = {
+    "cubic": interpolate.CubicSpline(PLACES, VALUES),
+    "monotone": interpolate.PchipInterpolator(PLACES, VALUES),
+    "lines": interpolate.interp1d(PLACES, VALUES, fill_value="extrapolate"),
+    "cubic by kind": interpolate.interp1d(PLACES, VALUES, kind="cubic"),
+    "b-spline": interpolate.make_interp_spline(PLACES, VALUES),
+    "fitpack": interpolate.UnivariateSpline(PLACES, VALUES, s=0),
+}
+KNOTS = interpolate.splrep(PLACES, VALUES)
+GIVEN_SURFACE = interpolate.RectBivariateSpline(PLACES, PLACES, np.outer(VALUES, VALUES + PLACES))
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+@pytest.mark.parametrize("curve", [*CURVES.values(), lambda p: interpolate.splev(p, KNOTS)], ids=[*CURVES, "splev"])
+def test_curves_that_are_given_are_typed(curve):
+    require_typed(lambda p: np.sum(curve(p) ** 2), POINT)
+    require_typed(lambda x: float(curve(x)) * x, 0.42)
+    check_gradient(lambda p: np.sum(curve(p) ** 2), POINT)
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: CURVES["cubic"].integrate(0.3, x) + CURVES["cubic"](x, 1),
+        lambda x: CURVES["fitpack"].integral(0.3, x) + CURVES["fitpack"](x, 1) + CURVES["fitpack"](4.5 + x, ext=3),
+        lambda x: GIVEN_SURFACE.ev(x, 1.0 + x) + GIVEN_SURFACE(x, 1.1)[0, 0] + GIVEN_SURFACE(x, x, dx=1)[0, 0],
+    ],
+    ids=["cubic", "fitpack", "surface"],
+)
+def test_integrals_and_slopes_of_what_is_given_are_typed(f):
+    require_typed(lambda x: float(f(x)), 0.42)
+    check_gradient(lambda x: float(f(x)), 0.42)
+
+
 @pytest.mark.parametrize("values", [VALUES[:, None] * VALUES, VALUES[:, None] * (VALUES + 1j * VALUES[::-1])])
 def test_rule_of_planes(values):
     lines = (PLACES, PLACES)

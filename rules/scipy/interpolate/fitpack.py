@@ -14,7 +14,7 @@ from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.semantics.structures import gather
 from autodiff_rules._constants import IS_A_POSITION, declare
-from autodiff_rules.scipy._standins import settled
+from autodiff_rules.scipy._standins import define, part_natively, settled
 
 # Before SciPy 1.18, FITPACK is Fortran behind f2py; since then it is C, with other orders of arguments and results.
 IS_FORTRAN = hasattr(_fitpack_impl, "dfitpack")
@@ -35,10 +35,6 @@ def values(t, c, k, x, nu, ext):
         x = np.clip(x, t[k], t[n])
     y = _dierckx.evaluate_spline(t, np.reshape(c[:n], (n, 1)), k, x, nu, True)[:, 0]
     return np.where((x < t[k]) | (x > t[n]), 0.0, y) if ext == ZEROS else y
-
-
-def derivatives(t, c, k, x, nu, ext):
-    return values(t, c, k, x, nu, ext)
 
 
 def area(t, c, k, a, b):
@@ -70,46 +66,49 @@ def places_on_surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):
     return np.reshape(np.sum((across @ coefficients) * along, axis=1), form)
 
 
-def evaluation(target, function, arranged):
-    """Register what FITPACK computes of a curve, with a code or a work array behind it, or nothing."""
+def evaluation(target):
+    """Register a function for what FITPACK computes of a curve, with a code or a work array behind it."""
 
-    @means(target)
-    def evaluated(alg, t, args, kwargs):
-        if kwargs or not loses(alg, t, target, args, kwargs):
-            return call_constant(alg, target, args, kwargs)
-        value = target(*args)
-        moving = enter(alg, (None, *arranged(t)), function, arranged(args), {})[1]
-        return value, (moving, *[None] * (len(value) - 1)) if isinstance(value, tuple) else moving
+    def register(function):
+        def evaluated(*args):
+            y = settled(function(*args), part_natively(target, args, 0))
+            return y, part_natively(target, args, 1)
 
+        return define(target, evaluated)
 
-def of_derivatives(items):
-    """The arguments of ``splder`` in the order of ``derivatives``."""
-    if IS_FORTRAN:
-        return tuple(items)
-    t, c, k, nu, x, ext = items
-    return t, c, k, x, nu, ext
+    return register
 
 
-evaluation(native.splev, values, lambda items: (*items[:4], 0 if type(items[2]) is int else None, *items[4:5]))
-evaluation(native.splder, derivatives, of_derivatives)
-evaluation(native.splint, area, tuple)
+@evaluation(native.splev)
+def evaluated(t, c, k, x, ext, *rest):
+    return values(t, c, k, x, 0, ext)
+
+
+@evaluation(native.splder)
+def derivatives(t, c, k, x, nu, ext, *rest):
+    x, nu = (x, nu) if IS_FORTRAN else (nu, x)
+    return values(t, c, k, x, nu, ext)
+
+
+@evaluation(native.splint)
+def integral(t, c, k, a, b, *rest):
+    return area(t, c, k, a, b)
+
+
 declare(IS_A_POSITION, native.fpchec)
 
 
 def surface_evaluation(target, function, orders):
     """Register what FITPACK computes of a surface, with a code behind it; ``orders``: of derivatives, if it has any."""
 
-    def arranged(items, none, form):
-        first, rest = items[:5], items[5:]
-        return (*first, *(rest[:2] if orders else (none, none)), *rest[2 * orders :], form)
+    def evaluated(*args):
+        value, code = part_natively(target, args, 0), part_natively(target, args, 1)
+        first, rest = args[:5], args[5:]
+        nux, nuy = rest[:2] if orders else (0, 0)
+        x, y = rest[2:4] if orders else rest[:2]
+        return settled(function(*first, nux, nuy, x, y, np.shape(value)), value), code
 
-    @means(target)
-    def evaluated(alg, t, args, kwargs):
-        if kwargs or not loses(alg, t, target, args, kwargs):
-            return call_constant(alg, target, args, kwargs)
-        value, code = target(*args)
-        moving = enter(alg, (None, *arranged(t, None, None)), function, arranged(args, 0, value.shape), {})[1]
-        return (value, code), (moving, None)
+    define(target, evaluated)
 
 
 surface_evaluation(native.bispev, surface, False)

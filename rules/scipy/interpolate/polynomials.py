@@ -5,9 +5,9 @@ import math
 import numpy as np
 from scipy.interpolate import _ppoly
 
-from autodiff_hook.extend import cotangents, linear
-from autodiff_hook.registry import writes
-from autodiff_rules.scipy._standins import follow_instead, natively, settled, write_instead
+from autodiff_hook.extend import cotangents, linear, pure
+from autodiff_hook.registry import nondifferentiable, writes
+from autodiff_rules.scipy._standins import follow_instead, settled, write_instead
 
 
 def scattered(values, index, size):
@@ -63,15 +63,20 @@ def antiderivative(c, x):
     return np.concatenate([raised, start[None]])
 
 
+@write_instead(_ppoly.integrate, 5)
 def integrate_into(c, x, a, b, extrapolate, out):
     ends = piecewise(antiderivative(c, x), x, np.array([a, b], float), 0, True)
-    out[...] = settled(ends[1] - ends[0], natively(integral, (c, x, a, b, extrapolate), {}))
+    out[...] = settled(ends[1] - ends[0], integral(c, x, a, b, extrapolate))
 
 
+@nondifferentiable
 def integral(c, x, a, b, extrapolate):
     out = np.empty(c.shape[2], c.dtype)
     _ppoly.integrate(c, x, a, b, extrapolate, out)
     return out
+
+
+pure(integral)
 
 
 def fix_continuity(c, x, order):
@@ -84,7 +89,5 @@ def fix_continuity(c, x, order):
             c[k - 1 - nu, i] = sum(terms)
 
 
-writes(_ppoly.integrate, 5)
 writes(_ppoly.fix_continuity, 0)
-follow_instead(_ppoly.integrate, integrate_into)
 follow_instead(_ppoly.fix_continuity, fix_continuity)

@@ -4,11 +4,11 @@ import numpy as np
 from scipy.interpolate import _dierckx
 from scipy.linalg import lapack, solve_banded
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, fresh
 from autodiff_hook.registry import writes
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import means
+from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.semantics.structures import gather
 from autodiff_rules._constants import IS_A_POSITION, declare
@@ -29,8 +29,10 @@ def spline_with_knots(t, c, k, x, nu, extrapolate):
     return natively(native_spline, (t, c, k, x, nu, extrapolate), {})
 
 
-def inside(t, k, x, extrapolate):
-    return np.isfinite(x) & (extrapolate | (t[k] <= x) & (x <= t[-k - 1]))
+def within(ȳ, t, k, x, extrapolate):
+    """The cotangents at those points where the spline depends on anything."""
+    inside = np.isfinite(x) & (extrapolate | (t[k] <= x) & (x <= t[-k - 1]))
+    return np.where(inside[:, None], ȳ, 0.0)
 
 
 def interval(t, k, x):
@@ -53,20 +55,26 @@ def coefficient_cotangents(evaluate, ȳ, t, c, k, x, nu):
     return c̄
 
 
-@cotangents(spline, "t, c, k, x, nu, extrapolate", 0, "c, x")
-def spline_cotangents(ȳ, t, c, k, x, nu, extrapolate):
-    ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
-    x̄ = np.sum(ȳ * spline(t, c, k, x, nu + 1, True), axis=1)
-    return coefficient_cotangents(spline, ȳ, t, c, k, x, nu), x̄
+def declare_cotangents(evaluate, **of_knots):
+    """One function for each argument, as typed programs compute only those that are asked for."""
+
+    def of_coefficients(ȳ, t, c, k, x, nu, extrapolate):
+        return coefficient_cotangents(evaluate, within(ȳ, t, k, x, extrapolate), t, c, k, x, nu)
+
+    def of_points(ȳ, t, c, k, x, nu, extrapolate):
+        return np.sum(within(ȳ, t, k, x, extrapolate) * evaluate(t, c, k, x, nu + 1, True), axis=1)
+
+    cotangents(evaluate, "t, c, k, x, nu, extrapolate", 0, c=of_coefficients, x=of_points, **of_knots)
 
 
-@cotangents(spline_with_knots, "t, c, k, x, nu, extrapolate", 0, "t, c, x")
-def spline_with_knots_cotangents(ȳ, t, c, k, x, nu, extrapolate):
-    ȳ = np.where(inside(t, k, x, extrapolate)[:, None], ȳ, 0.0)
-    x̄ = np.sum(ȳ * spline_with_knots(t, c, k, x, nu + 1, True), axis=1)
-    c̄ = coefficient_cotangents(spline_with_knots, ȳ, t, c, k, x, nu)
-    t̄ = np.array([np.sum(ȳ * by_knot(t, c, k, x, nu, j)) for j in range(len(t))])
-    return t̄, c̄, x̄
+def knot_cotangents(ȳ, t, c, k, x, nu, extrapolate):
+    ȳ = within(ȳ, t, k, x, extrapolate)
+    return np.array([np.sum(ȳ * by_knot(t, c, k, x, nu, j)) for j in range(len(t))])
+
+
+declare_cotangents(spline)
+declare_cotangents(spline_with_knots, t=knot_cotangents)
+fresh(spline, spline_with_knots)
 
 
 def by_knot(t, c, k, x, nu, j):
@@ -96,6 +104,7 @@ def evaluate_spline(alg, t, args, kwargs):
     return apply(alg, (None, *t), spline_with_knots if moving else spline, args, kwargs)
 
 
+DEFINITIONS[id(_dierckx.evaluate_spline)] = lambda *args: spline_with_knots(*args)
 writes(_dierckx.evaluate_spline)
 
 
