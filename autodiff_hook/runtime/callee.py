@@ -146,7 +146,7 @@ class Callee:
         self.shape = prepare(inner)
         # All has been asked; who called it may go.
         del inner.world
-        if inner.warnings or inner.commits or inner.quiet or inner.strict:
+        if inner.acts:
             raise Refused("a call of what has effects")
         if inner.once:
             raise Refused("a call of what has only first derivatives here")

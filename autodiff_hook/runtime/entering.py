@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from sys import gettrace
 from types import CodeType, FunctionType
@@ -85,6 +86,8 @@ def entry_of(made: Program, form: Form) -> Entry:
         entry = _strictly(entry)
     elif made.made.quiet:
         entry = _quietly(entry)
+    if made.made.locks:
+        entry = _holding(entry, made.made.locks)
     return restoring(entry) if made.made.alters else entry
 
 
@@ -109,6 +112,20 @@ def _strictly(entry: Entry) -> Entry:
             return entry(f, args)
 
     return strict_entry
+
+
+def _holding(entry: Entry, locks: tuple[Any, ...]) -> Entry:
+    """An entry that holds some locks, where nobody else does; it waits for none, so it cannot wait for ever."""
+
+    def holding_entry(f: Any, args: tuple[Any, ...]) -> Any:
+        with ExitStack() as held:
+            for lock in locks:
+                if not lock.acquire(blocking=False):
+                    return MISS
+                held.callback(lock.release)
+            return entry(f, args)
+
+    return holding_entry
 
 
 def _pulling(forward: Any, reverse: Any) -> Entry:

@@ -15,6 +15,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Dict,
+    Instance,
     Known,
     List,
     Mixed,
@@ -117,9 +118,9 @@ class Guards:
             self.references.append(operand)
             self.flat, given = self.flat and is_flat(abstract), False
         if isinstance(abstract, Array):
-            # Arrays that were pickled have dtypes of their own.
-            self.require_alike(self.emit("getattr", operand, data="dtype"), abstract.dtype)
-            self.require_equal(self.emit("getattr", operand, data="ndim"), abstract.ndim)
+            self._check_array(operand, abstract.dtype, abstract.ndim)
+        elif isinstance(abstract, Instance) and abstract.cls is np.ndarray:
+            self._check_array(operand, abstract.example.dtype, abstract.example.ndim)
         elif isinstance(abstract, Tuple) and abstract.cls is dict:
             self.require_equal(self.call(tuple, operand), abstract.keys)
             for key, item in zip(abstract.keys, abstract.items):
@@ -133,6 +134,11 @@ class Guards:
             kind = Kind()
             self.kinds.append((kind, abstract))
             self.require(self.call(is_of, operand, Constant(kind)))
+
+    def _check_array(self, operand: Variable, dtype: Any, ndim: int | None) -> None:
+        # Arrays that were pickled have dtypes of their own.
+        self.require_alike(self.emit("getattr", operand, data="dtype"), dtype)
+        self.require_equal(self.emit("getattr", operand, data="ndim"), ndim)
 
 
 def identity(owner: Operand) -> int:
@@ -148,6 +154,8 @@ def _kind(value: Abstract, around: Mapping[Site, Kind] = NOTHING) -> Any:
         return (value.cls, *[_kind(item, around) for item in value.items])
     if isinstance(value, Array):
         return np.ndarray, value.dtype, value.ndim
+    if isinstance(value, Instance) and value.cls is np.ndarray:
+        return np.ndarray, value.example.dtype, value.example.ndim
     if isinstance(value, Reference):
         root = value.site.root()
         if root not in around:

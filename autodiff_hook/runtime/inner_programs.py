@@ -184,7 +184,7 @@ class Within:
         """The function followed for its arguments, those that are differentiated as ``params``."""
         self._follow(function, [params[i] if i in params else self._constant(x) for i, x in enumerate(primals)])
         shape = prepare(self.inner)
-        if self.inner.warnings or self.inner.commits or self.inner.quiet or self.inner.strict:
+        if self.inner.acts:
             raise Refused("a derivative of what has effects")
         read = free_variables(shape.ir.blocks)
         changing = self.outer.stores_outside or not self.outer.world.changing.keys().isdisjoint(read)

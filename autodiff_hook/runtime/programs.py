@@ -78,6 +78,8 @@ class Made:
     """Who knows the programs that it calls."""
     alters: bool = False
     """Whether it changes what is outside as it runs."""
+    locks: tuple[Any, ...] = ()
+    """What it holds while it runs."""
     roots: tuple[tuple[Any, Any], ...] = ()
     """Where it reads what is outside (``CodeGuards.roots``)."""
 
@@ -280,6 +282,7 @@ class Understood:
             *told,
             inference.callees,
             bool(inference.outer.stored or inference.outer.drawn),
+            tuple(inference.locks.values()),
             tuple(prologue.roots.values()),
         )
 
@@ -297,6 +300,8 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     if form in CUT and (inference.warnings or inference.commits or shared):
         raise Refused("a pullback of a program with effects, or with respect to what holds objects or lists")
     returned = [x for p in shape.exit.params for site in sites_in(inference.type_of(p)) for x in reached(site)]
+    if form in ("split", "apart") and inference.locks:
+        raise Refused("a lock, in a part of a carried program")
     if form == "apart" and any(site.given for site in returned):
         raise Refused("what was given is given back")
     sources = [*params, *leaves]

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_all_ways, check_raises
+from specialised_cases import check, check_all_ways, check_raises, check_slopes
 
 import autodiff_hook as ad
 from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
@@ -761,3 +761,124 @@ def test_programs_that_are_too_much_with_their_handlers_are_typed_without_them()
         return total + x.sum()
 
     check(f, 1.3, 1.7)
+
+
+def asks_for_a_length(x):
+    try:
+        n = len(x)
+    except TypeError:
+        n = 3
+    return x * n
+
+
+def asks_for_items(x):
+    try:
+        found = list(x)
+    except TypeError:
+        found = [x, 2.0 * x]
+    return sum(found)
+
+
+def asks_for_an_item(x):
+    try:
+        return x[0] * 2.0
+    except (TypeError, IndexError):
+        return x * x
+
+
+def asks_for_an_attribute(x):
+    try:
+        unit = x.unit
+    except AttributeError:
+        unit = 2.5
+    return x * unit
+
+
+def asks_for_a_method(x):
+    try:
+        y = x.simplified()
+    except AttributeError:
+        y = x
+    return y * y
+
+
+def unpacks_a_number(x):
+    try:
+        a, b = x
+    except TypeError:
+        a, b = x, 3.0
+    return a * b
+
+
+def computes_with_nothing(x):
+    scale = None
+    try:
+        return scale * x
+    except TypeError:
+        return 5.0 * x
+
+
+def calls_a_number(x):
+    scale = 3.0
+    try:
+        return scale(x)
+    except TypeError:
+        return scale * x
+
+
+def calls_with_too_little(x):
+    def product(a, b):
+        return a * b
+
+    try:
+        return product(x)
+    except TypeError:
+        return product(x, x)
+
+
+def asks_a_list(x):
+    found = [x, x * x]
+    try:
+        return found.shape[0] * x
+    except AttributeError:
+        return found[1]
+
+
+def asks_in_a_loop(x):
+    total, last = 0.0, None
+    for i in range(4):
+        try:
+            new = last * x
+        except TypeError:
+            new = x
+        total, last = total + i * new, new
+    return total
+
+
+def asks_two_levels_up(x):
+    def item(y):
+        return y[0]
+
+    try:
+        return item(x)
+    except TypeError:
+        return x * x
+
+
+ASKING = [asks_for_a_length, asks_for_items, asks_for_an_item, asks_for_an_attribute, asks_for_a_method]
+ASKING += [unpacks_a_number, computes_with_nothing, calls_a_number, calls_with_too_little, asks_a_list]
+
+
+@pytest.mark.parametrize("f", [*ASKING, asks_two_levels_up])
+def test_what_the_types_forbid_is_raised_for_certain(f):
+    check_all_ways(f, 0.7)
+
+
+def test_what_the_types_of_one_round_forbid_another_may_do():
+    check_slopes(asks_in_a_loop, 0.7, specialised=None)
+
+
+@pytest.mark.parametrize("f", [asks_for_a_length, asks_for_items, asks_for_an_item, unpacks_a_number])
+def test_what_a_number_is_asked_is_asked_of_an_array_again(f):
+    for given in (0.7, np.array([0.7, 0.9]), 0.8, np.float64(0.9), np.array([0.4, 0.5])):
+        check(lambda x: np.sum(f(x)), given, specialised=None)

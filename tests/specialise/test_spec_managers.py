@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import threading
 import warnings
 
 import numpy as np
@@ -416,3 +417,56 @@ def test_managers_whose_generators_handle_exceptions_are_carried(f):
 @pytest.mark.parametrize("f", [that_yields_twice, entered_twice])
 def test_managers_that_fail_raise_what_python_raises(f):
     check_raises(f, 0.7)
+
+
+LOCK, AGAIN = threading.Lock(), threading.RLock()
+
+
+def under_a_lock(x):
+    with LOCK:
+        y = x * x
+    with AGAIN as entered:
+        return y * x if entered else 0.0
+
+
+def under_a_lock_again(x):
+    total = 0.0
+    for _ in range(3):
+        with AGAIN:
+            total += x * total + 1.0
+    return total
+
+
+def fails_under_a_lock(x):
+    with LOCK:
+        return [x][int(x)]
+
+
+@pytest.mark.parametrize("f", [under_a_lock, under_a_lock_again])
+def test_locks_are_held(f):
+    check_all_ways(f, 0.7)
+    assert not LOCK.locked()
+
+
+def test_what_somebody_else_holds_is_waited_for():
+    check_all_ways(under_a_lock, 0.7)
+    LOCK.acquire()
+    timer = threading.Timer(0.05, LOCK.release)
+    timer.start()
+    assert ad.gradient(under_a_lock, 0.7)[0] == pytest.approx(3 * 0.7**2)
+    timer.join()
+
+
+def test_locks_are_free_after_an_exception():
+    for _ in range(3):
+        check_slopes(fails_under_a_lock, 0.7, specialised=None)
+        with pytest.raises(IndexError):
+            ad.gradient(fails_under_a_lock, 3.0)
+        assert not LOCK.locked()
+
+
+@pytest.mark.parametrize("derivative", [ad.withgradient, ad.hessian, lambda f, x: ad.jvp(f, (x,), (1.0,))])
+def test_locks_in_other_forms(derivative):
+    for _ in range(3):
+        derivative(under_a_lock, 0.7)
+        assert not LOCK.locked()

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import pytest
 from specialised_cases import check, check_all_ways, check_raises
+
+import autodiff_hook as ad
 
 NETWORK = """
 R1 in a 1k
@@ -158,3 +161,42 @@ def not_found(x):
 @pytest.mark.parametrize("f", [too_few, no_separator, not_found])
 def test_errors_are_those_of_the_plain_call(f):
     check_raises(f, 0.7)
+
+
+NAMES = np.array(["a", "b", "c"])
+WEIGHTS = {"a": 2.0, "b": 3.0, "c": 4.0}
+
+
+def by_names_in_an_array(x, y):
+    total = 0.0
+    for i, name in enumerate(NAMES):
+        if name == "a":
+            total += x * i
+        elif name in ("b", "z") or name.startswith("c"):
+            total += y * WEIGHTS[name]
+    return total + (x if NAMES[1] != "b" else y * y)
+
+
+def by_a_mask_of_names(x, y):
+    values = np.array([x, y, x * y])
+    return np.sum(values[NAMES == "a"]) + np.sum(np.where(NAMES != "b", values, values**2))
+
+
+def by_each_name(x, y):
+    values = np.array([x, y, x * y])
+    return sum(np.sum(values[NAMES == name]) ** 2 for name in np.unique(NAMES))
+
+
+@pytest.mark.parametrize("f", [by_names_in_an_array, by_a_mask_of_names, by_each_name])
+def test_arrays_of_texts(f):
+    check_all_ways(f, 0.7, 1.3)
+
+
+def test_arrays_of_texts_that_become_arrays_of_numbers(monkeypatch):
+    def f(x):
+        return sum(x * (2.0 if NAMES[i] == "a" else 3.0 if type(NAMES[i]) is np.str_ else NAMES[i]) for i in range(2))
+
+    for names, slope in ((["a", "b"], 5.0), ([1.0, 2.0], 3.0), (["b", "b"], 6.0), (["a", "longer"], 5.0)):
+        monkeypatch.setitem(globals(), "NAMES", np.array(names))
+        for _ in range(3):
+            assert ad.gradient(f, 0.7) == (pytest.approx(slope),)

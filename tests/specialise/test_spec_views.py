@@ -391,3 +391,47 @@ def test_results_that_are_written_by_position(f):
     for _ in range(3):
         with pytest.raises(ad.NotDifferentiable, match="not given by name"):
             ad.gradient(f, MATRIX)
+
+
+def on_the_diagonal(a):
+    b = a[:5, :5] * 1.0
+    b.flat[::6] += a[0, :5]
+    b.flat[1] = b.flat[7] * 2.0
+    return float(np.sum(b @ b))
+
+
+def at_flat_places(a):
+    b = np.outer(a[0], a[1])
+    b.flat[np.array([1, 3])] = a[2, :2]
+    b.flat[[0, 2]] = 7.0 * a[0, 0]
+    return float(np.sum(b**2))
+
+
+def copied_by_flat(a):
+    b = a * 1.0
+    chosen = b.flat[::4]
+    b[0, 0] = 5.0
+    return float(np.sum(chosen**2) + b[0, 0] * a[0, 1])
+
+
+def one_after_the_other(a):
+    b = a * a
+    for i in range(b.size):
+        b.flat[i] *= a[i % 5, 0]
+    return float(sum(x * x for x in b.flat))
+
+
+def turned_by_flat(a):
+    b = a * 1.0
+    b.T.flat[::4] = a[0, 0]
+    return float(np.sum(b**2))
+
+
+@pytest.mark.parametrize("f", [on_the_diagonal, at_flat_places, copied_by_flat, one_after_the_other])
+def test_stores_by_flat_places(f):
+    check(f, MATRIX)
+    assert GENERIC or ONE_WAY or has_all_ways(f)
+
+
+def test_stores_by_flat_places_of_what_is_turned():
+    check(turned_by_flat, MATRIX, specialised=None)

@@ -18,19 +18,18 @@ from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.one_way.containers import held_as
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Number, Outside
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Outside
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.lists import maker
-from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
-from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.members import LAYOUT, layout
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
+from autodiff_hook.transform.specialise.results import FLAGS, abstract_of
 from autodiff_hook.transform.specialise.ruled import is_pure
 
 _FUNCTIONS: Final = (re.compile, re.match, re.fullmatch, re.search, re.findall, re.split, re.sub, re.escape)
 _PATTERNS: Final = (re.Pattern, re.Match)
 _OF_NUMPY: Final = (np.datetime64, np.timedelta64)
 _MOMENTS: Final = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone, *_OF_NUMPY)
-_FLAGS: Final = type(np.zeros(0).flags)
-_LAYOUT: Final = ("contiguous", "c_contiguous", "f_contiguous", "fnc", "forc", "aligned")
 _TIMES: Final = (*_MOMENTS, time.struct_time)
 _CLASSES: Final = (*_PATTERNS, *_TIMES)
 _KINDS: Final = (str, type(None), *_CLASSES)
@@ -129,7 +128,7 @@ _OPERATIONS: Final = ("getattr", "load_method", "binary", "compare", "getitem")
 def step(inf: Path, s: Statement) -> Abstract | None:
     """An attribute of a date or a time, or an operation with one; None if it is neither."""
     first = inf.type_of(s.operands[0]) if s.op in ("getattr", "getitem") else None
-    if isinstance(first, Instance) and first.cls is _FLAGS:
+    if isinstance(first, Instance) and first.cls is FLAGS:
         return _layout(inf, s, first)
     if s.op not in _OPERATIONS or not any(_is_time(inf.type_of(x)) for x in s.operands):
         return None
@@ -150,9 +149,7 @@ def _layout(inf: Path, s: Statement, flags: Instance) -> Abstract | None:
     name = str(s.data if s.op == "getattr" else inf.pin(s.operands[1])).lower()
     if name == "writeable":
         return _writeable(inf, s)
-    if name not in _LAYOUT:
-        return None
-    return pure(inf, s, Number(BOOL.types, example=getattr(flags.example, name)))
+    return layout(inf, s, flags, name) if name in LAYOUT else None
 
 
 def _writeable(inf: Path, s: Statement) -> Abstract | None:

@@ -1,4 +1,4 @@
-"""Context managers of libraries on one way through a program: those that only say what is warned about.
+"""Context managers of libraries on one way through a program: locks, and those that say what is warned about.
 
 Where a program asks for silence, all of it runs silently; its numbers are the same.
 """
@@ -17,9 +17,10 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Bound, Fresh, Instance, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of
-from autodiff_hook.transform.specialise.managers import ERRSTATE, Silence, is_silent, only_silences
+from autodiff_hook.transform.specialise.managers import ERRSTATE, LOCKED, Silence, is_silent, only_silences
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.results import LOCKS
 from autodiff_hook.transform.specialise.wording import named
 
 _WARNINGS: Final = Silence("catch_warnings")
@@ -92,6 +93,10 @@ def enter(inf: Path, s: Statement) -> Abstract:
     """The beginning of ``with``: how it will end, and the value."""
     manager = s.operands[0]
     value = inf.type_of(manager)
+    if isinstance(value, Known) and type(value.value) in LOCKS:
+        inf.locks[id(value.value)] = value.value
+        inf.silences.append(LOCKED)
+        return alias(inf, s, inf.perform("build_tuple", [Constant(LOCKED), Constant(True)]))
     if isinstance(value, Known) and isinstance(value.value, Silence):
         inf.quiet = True
         inf.silences.append(value.value)

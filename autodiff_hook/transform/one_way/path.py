@@ -33,6 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, cleans_up, lifted
+from autodiff_hook.transform.specialise.certain import certain_error
 from autodiff_hook.transform.specialise.wording import named
 
 _DEPTH: Final = 60
@@ -176,7 +177,13 @@ class Path(Trail):
             return
         operands = [bound.get(x, x) for x in s.operands]
         op = "get_iter" if s.op == "yield_from_iter" else s.op
-        result = self.perform(op, operands, s.data, s.result.name if s.result is not None else None)
+        try:
+            result = self.perform(op, operands, s.data, s.result.name if s.result is not None else None)
+        except Refused as refused:
+            error = certain_error(self, Statement(op, operands, None, s.data), refused)
+            if error is None:
+                raise
+            raise Raised(error) from None
         if s.result is not None:
             bound[s.made] = result
 

@@ -21,6 +21,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Array,
     Instance,
     Known,
+    Lookup,
     Number,
     Tuple,
     same_dtype,
@@ -67,6 +68,9 @@ def store(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(inf.type_of(owner), Number):
         cls = type(example_of(inf.type_of(owner)))
         raise Raised(TypeError(f"'{cls.__name__}' object does not support item assignment"))
+    flat = inf.type_of(owner)
+    if isinstance(flat, Lookup) and flat.name == "flat":
+        owner = inf.perform("call_method", [flat.receiver, Constant(-1)], ("reshape", ()))
     if not isinstance(inf.type_of(owner), Array):
         return None
     _require_own(inf, owner)

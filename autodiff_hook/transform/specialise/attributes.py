@@ -124,7 +124,7 @@ def method_call(
     if method is not None:
         return call_with(inf, s, Constant(method[0]), [*method[1], *args], names)
     found = look(inf, cls, name)
-    is_code = hasattr(type(found), "__get__")
+    is_code = hasattr(type(found), "__get__") and not isinstance(found, MemberDescriptorType)
     inf.assume(owner)
     if isinstance(value, Fresh):
         kind, field = read(inf, s, value, name)

@@ -52,6 +52,14 @@ def refused_for(reasons: Sequence[Reason]) -> Refused:
     return refused
 
 
+class Unfit(Refused):
+    """A call whose arguments do not fit to the parameters of the ``code``."""
+
+    def __init__(self, message: str, code: CodeType) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class Changes(Refused):
     """What the program makes is changed: the program is to be followed again, with ``places`` known to be changed.
 
@@ -185,15 +193,15 @@ def bind(
         elif index >= positional and keyword and name in keyword:
             values.append(load(keyword, name))
         else:
-            raise Refused(f"a call of {code.co_qualname} that does not fit")
+            raise Unfit(f"a call of {code.co_qualname} that does not fit", code)
     if code.co_flags & 4:
         values.append(spread[0].items if spread else list(further))
     elif len(args) > positional:
-        raise Refused(f"a call of {code.co_qualname} with too many arguments")
+        raise Unfit(f"a call of {code.co_qualname} with too many arguments", code)
     if code.co_flags & 8:
         values.append(rest)
     elif rest:
-        raise Refused(f"a call of {code.co_qualname} with unknown keywords")
+        raise Unfit(f"a call of {code.co_qualname} with unknown keywords", code)
     return Parameters(values)
 
 

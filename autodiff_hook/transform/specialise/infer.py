@@ -46,6 +46,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.activations import Activations
 from autodiff_hook.transform.specialise.assumptions import Assumptions
 from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
+from autodiff_hook.transform.specialise.certain import certain_error
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
 from autodiff_hook.transform.specialise.lattice import is_none, is_true, sites_in
@@ -156,6 +157,8 @@ class Inference:
         self.stale = False
         self.assumptions = Assumptions()
         self.quiet = self.strict = False
+        self.locks: dict[int, Any] = {}
+        """What the program holds while it runs, by identity."""
         self.once = False
         """Whether what the program gives up for a derivative has none of its own: it is right to first order alone."""
         self.values_only = False
@@ -258,6 +261,11 @@ class Inference:
         known = {name: self.type_of(x) for (made, name), (x, _) in self.fields.items() if made is value.made}
         record = self.types.get(self.records[value.made]) if value.made in self.records else None
         return known | record.site.named if isinstance(record, Dict) else known
+
+    @property
+    def acts(self) -> bool:
+        """Whether the program does more than compute a value."""
+        return bool(self.warnings or self.commits or self.quiet or self.strict or self.locks)
 
     @property
     def stores_outside(self) -> bool:
@@ -377,7 +385,7 @@ class Inference:
             except Refused as reason:
                 if isinstance(reason, Changes) and not reason.places <= self.program.changed:
                     raise
-                self.traps.put(block, reason, statement.position)
+                self._end_at(block, statement, reason)
                 return
             if result is None:
                 return
@@ -386,6 +394,15 @@ class Inference:
                 self.stale = self.stale or (before is not None and before != result)
                 self.types[statement.result] = result
             self.index += 1
+        self._leave(block)
+
+    def _end_at(self, block: Block, s: Statement, refused: Refused) -> None:
+        """End a block before a statement that is not understood, or raises what is handled."""
+        error = certain_error(self, s, refused) if block.handler is not None else None
+        if error is None or not raising.is_met(self, block.handler, error):  # type: ignore[arg-type]
+            self.traps.put(block, refused, s.position)
+            return
+        self.traps.leave(block, error, s.position)
         self._leave(block)
 
     @property

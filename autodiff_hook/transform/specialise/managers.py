@@ -1,4 +1,4 @@
-"""Context managers: ``np.errstate``, and those of classes that are written in Python.
+"""Context managers: ``np.errstate``, locks, and those of classes that are written in Python.
 
 Where a program asks for silence, all of it runs silently; its numbers are the same. A program that raises is run again
 carried, so what a manager does with an exception is seen then.
@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, 
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.results import LOCKS
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -28,6 +29,7 @@ class Silence:
 
 
 ERRSTATE: Final = Silence("errstate")
+LOCKED: Final = Silence("a lock")
 
 
 def is_silent(function: Any, args: list[Operand], values: list[Any]) -> bool:
@@ -40,10 +42,19 @@ def only_silences(values: list[Any]) -> bool:
     return all(type(v) is str and v in ("ignore", "warn") for v in values)
 
 
+def locked(inf: Inference, s: Statement, lock: Any) -> Abstract | None:
+    """``with lock``: all of the program holds the lock, so what it reads of others is of one moment."""
+    inf.locks[id(lock)] = lock
+    s.op, s.operands = "build_tuple", [Constant(LOCKED), Constant(True)]
+    return inf.evaluate(inf, s)
+
+
 def enter(inf: Inference, s: Statement) -> Abstract | None:
     """The beginning of ``with``: how it will end, and the value."""
     manager = s.operands[0]
     value = inf.type_of(manager)
+    if isinstance(value, Known) and type(value.value) in LOCKS:
+        return locked(inf, s, value.value)
     if isinstance(value, Known) and isinstance(value.value, Silence):
         inf.quiet = True
         s.op, s.operands = "build_tuple", [manager, Constant(None)]

@@ -31,6 +31,7 @@ from autodiff_hook.transform.specialise import (
     texts,
 )
 from autodiff_hook.transform.specialise.abstract import (
+    BOOL,
     INT,
     Abstract,
     Array,
@@ -71,7 +72,7 @@ from autodiff_hook.transform.specialise.plans import (
     spread,
 )
 from autodiff_hook.transform.specialise.program import Alias
-from autodiff_hook.transform.specialise.results import abstract_of, exact_types, is_fixed, outcome
+from autodiff_hook.transform.specialise.results import FLAGS, abstract_of, exact_types, is_fixed, outcome
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.wording import named
 
@@ -139,6 +140,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
             return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))
         if name == "imag" and not any(issubclass(cls, complex) for cls in types):
             return pure(inf, s, outcome(lambda x: x.imag, [value], {}))
+    if isinstance(value, Instance) and value.cls is FLAGS and name in LAYOUT:
+        return layout(inf, s, value, name)
     if isinstance(value, Instance) and value.cls is np.ndarray:
         found = getattr(value.example, name)
         return pure(inf, s, Instance(np.ndarray, example=found) if type(found) is np.ndarray else abstract_of(found))
@@ -148,6 +151,15 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     if isinstance(value, Known) and (inf.one_way or is_fixed(value.value)):
         return attributes.of_class_or_module(inf, s, value.value, name)
     raise Refused(f"the attribute {name} of {named(value)}")
+
+
+LAYOUT: Final = ("contiguous", "c_contiguous", "f_contiguous", "fnc", "forc", "aligned")
+"""What the flags of an array say of how its items lie."""
+
+
+def layout(inf: Inference, s: Statement, flags: Instance, name: str) -> Abstract:
+    """``a.flags.c_contiguous``: how the items of an array lie."""
+    return pure(inf, s, Number(BOOL.types, example=getattr(flags.example, name)))
 
 
 def _sole_scalar(value: Abstract) -> Any:
@@ -177,6 +189,9 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
     if name == "flat" and not inf.one_way and is_only_iterated(inf, s):
         s.op, s.operands, s.data = "call_method", [owner], ("ravel", ())
         return method_call(inf, s)
+    if name == "flat" and not inf.one_way:
+        inf.leave_nothing(s)
+        return Lookup(name, owner)
     descriptor = getattr(np.ndarray, name, None)
     if descriptor is not None and registry.is_constant(descriptor):
         return pure(inf, s, outcome(lambda x: getattr(x, name), [value], {}))
@@ -257,7 +272,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         raise Refused(f"dict.{name}")
     if isinstance(value, Super):
         return attributes.super_method(inf, s, value, name, args, names)
-    if inert_class(value) is str:
+    if inert_class(value) in (str, np.str_):
         return texts.method(inf, s, value, name, [inf.type_of(x) for x in args])
     if not inf.one_way and patterns.is_of_patterns(value):
         return patterns.method(inf, s, value, name, [inf.type_of(x) for x in args])
@@ -286,7 +301,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
 def _is_builtin(value: Abstract) -> bool:
     """Whether a value is a list, a dict, a tuple or a text."""
     container = isinstance(value, (Tuple, List, Dict, Outside)) and exact_types(value)[0] in (list, dict, tuple)
-    return container and built_class(value) is None or inert_class(value) is str
+    return container and built_class(value) is None or inert_class(value) in (str, np.str_)
 
 
 def _has_meaning(method: Any) -> bool:

@@ -148,7 +148,8 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
     if items is not None:
         ask_for_objects(inf, *items)
         return reduce(join if inf.one_way else inf.joined, items) if items else NOTHING
-    if isinstance(value, Array) and value.ndim and len(value.example):
+    is_array = isinstance(value, Array) and value.ndim or inert_class(value) is np.ndarray
+    if is_array and len(value.example):
         return abstract_of(value.example[0])
     raise Refused(f"an iteration over {named(value)}")
 

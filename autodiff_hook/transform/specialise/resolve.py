@@ -59,6 +59,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Iterator,
     Known,
     List,
+    Lookup,
     Number,
     Optional,
     Outside,
@@ -281,6 +282,11 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     if raises_when.before_item(inf, s):
         return None
     owner, key = map(inf.type_of, s.operands)
+    if isinstance(owner, Lookup) and owner.name == "flat":
+        # What is chosen is a copy, but for one element.
+        method = "flatten" if number_types(key) is None else "ravel"
+        s.operands[0] = inf.before(s, "call_method", [owner.receiver], (method, ()))
+        return inf.evaluate(inf, s)
     if isinstance(key, Known) and is_hashable(key.value) and is_assigned(inf, owner, key.value):
         return assigned.read(inf, s, owner.example, s.operands[0], key.value)
     if isinstance(owner, Outside) and owner.cls in (list, dict):

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
+from threading import Lock, RLock
 from types import CodeType, FunctionType, GenericAlias, UnionType
 from typing import Any, Final
 
@@ -38,8 +39,8 @@ from autodiff_hook.transform.specialise.wording import named
 
 _SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
 _NUMBERS: Final = frozenset({float, int, bool, complex, *(np.dtype(c).type for c in "bBhHiIlLqQfdFD")})
-_FLAGS: Final = type(np.zeros(0).flags)
-_INERT: Final = (str, bytes, type(None), bool, range, slice, type(Ellipsis), _FLAGS)
+FLAGS: Final = type(np.zeros(0).flags)
+_INERT: Final = (str, bytes, np.str_, np.bytes_, type(None), bool, range, slice, type(Ellipsis), FLAGS)
 _COMBINATIONS: Final = 16
 _LENGTH: Final = 32
 _AXES: Final = 16
@@ -50,6 +51,8 @@ def abstract_of(value: Any) -> Abstract:
     cls = type(value)
     if cls in _NUMBERS:
         return Number(frozenset({cls}), example=value)
+    if is_array_of_texts(value):
+        return Instance(cls, example=value)
     if cls is np.ndarray:
         if value.dtype.kind not in "fiubc" or value.dtype == np.float16:
             raise Refused(f"an array of {value.dtype}")
@@ -63,6 +66,11 @@ def abstract_of(value: Any) -> Abstract:
     raise Refused(f"a value of type {cls.__qualname__}")
 
 
+def is_array_of_texts(value: Any) -> bool:
+    """Whether a value is an array of texts with axes, which carries no derivative."""
+    return type(value) is np.ndarray and value.dtype.kind == "U" and value.ndim > 0
+
+
 def is_grid(value: Any) -> bool:
     """Whether a value is one of NumPy's objects whose items are made of the index."""
     return any(value is grid for grid in (np.mgrid, np.ogrid, np.r_, np.c_, np.s_))
@@ -74,7 +82,8 @@ def is_fixed(value: Any) -> bool:
     return any([value is x for x in _FIXED]) or cls in _FIXED_TYPES or cls.__module__ == "typing" or is_grid(value)
 
 
-_FIXED_TYPES: Final = (CodeType, re.Pattern, object, UnionType, GenericAlias)
+LOCKS: Final = (type(Lock()), type(RLock()))
+_FIXED_TYPES: Final = (CodeType, re.Pattern, object, UnionType, GenericAlias, *LOCKS)
 _FIXED: Final = (NotImplemented, Ellipsis, sys.version_info, np._NoValue, _HAS_DEFAULT_FACTORY)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.operations import BINARY
 from autodiff_hook.transform.specialise import assigned, dicts, lists
-from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, Known, List, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, Known, List, Lookup, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
 from autodiff_hook.transform.specialise.infer import Inference
@@ -30,6 +30,9 @@ _IN_PLACE: Final = {"b": ("&", "|", "^"), "i": _WHOLE, "u": _WHOLE, **dict.fromk
 
 def store(inf: Inference, s: Statement) -> Abstract | None:
     """``owner[key] = value``."""
+    flat = inf.type_of(s.operands[0])
+    if isinstance(flat, Lookup) and flat.name == "flat":
+        s.operands[0] = inf.before(s, "call_method", [flat.receiver, Constant(-1)], ("reshape", ()))
     if isinstance(inf.type_of(s.operands[0]), Array):
         s.operands[1] = _places(inf, s, s.operands[1])
         redirect(inf, s)

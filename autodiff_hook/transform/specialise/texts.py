@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Statement
 from autodiff_hook.transform.specialise import constants, exceptions, lists
 from autodiff_hook.transform.specialise.abstract import BOOL, INT, MISSING, Abstract, Instance, Known, Tuple
@@ -57,7 +59,7 @@ def _like(kind: Abstract, run: Callable[..., Any], values: list[Abstract]) -> Ab
 def operation(inf: Inference, s: Statement) -> Abstract | None:
     """``text + text``, ``text % values``, ``text * count``; None if it is something else."""
     values = [inf.type_of(x) for x in s.operands]
-    places = [i for i, x in enumerate(values) if inert_class(x) is str]
+    places = [i for i, x in enumerate(values) if inert_class(x) in (str, np.str_)]
     if not places or s.data not in _OPERATORS or s.data != "*" and places[0]:
         return None
     if s.data == "%":

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from autodiff_hook.ir.types import Block, Constant, Position, Statement, Terminator, Variable
+from autodiff_hook.ir.types import Block, Constant, Edge, Position, Statement, Terminator, Variable
 from autodiff_hook.reports import Reason
-from autodiff_hook.transform.specialise.abstract import BOOL, NOTHING, Optional
+from autodiff_hook.transform.specialise.abstract import BOOL, NOTHING, Error, Optional
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.program import PURE, Given
 from autodiff_hook.transform.specialise.refining import Test
@@ -16,31 +16,50 @@ if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
 
 
+class _Cut(NamedTuple):
+    """What was cut off from a block, and why, unless that raises there."""
+
+    reason: Reason | None
+    rest: list[Statement]
+    terminator: Terminator
+    handler: Edge | None
+
+
 class Traps:
     """The blocks that end where the program gives up; then the function is carried."""
 
     def __init__(self, inf: Inference) -> None:
         self.inf = inf
-        self._cut_off: dict[Block, tuple[Reason, list[Statement], Terminator]] = {}
-        """What was not understood of a block, and why."""
+        self._cut_off: dict[Block, _Cut] = {}
 
     def put(self, block: Block, refused: Refused, position: Position | None) -> None:
         """Give up before the statement that is being interpreted."""
         end = self._end(block, refused, position)
-        self._cut_off[block] = refused.reason, block.statements[self.inf.index :], block.terminator
+        self._cut(block, refused.reason, end)
+
+    def leave(self, block: Block, cls: type[Exception], position: Position | None) -> None:
+        """Go on at the handler before the statement that is being interpreted, which raises."""
+        error = Variable("error")
+        self.inf.types[error] = Error(cls)
+        self._cut(block, None, Terminator("raise", [error], [], position))
+
+    def _cut(self, block: Block, reason: Reason | None, end: Terminator) -> None:
+        rest = block.statements[self.inf.index :]
+        self._cut_off[block] = _Cut(reason, rest, block.terminator, block.handler)
         del block.statements[self.inf.index :]
         block.terminator = end
 
     def take_back(self, block: Block) -> None:
         """Let a block have again what was cut off."""
-        if block in self._cut_off:
-            _, rest, block.terminator = self._cut_off.pop(block)
-            block.statements += rest
+        cut = self._cut_off.pop(block, None)
+        if cut is not None:
+            block.statements += cut.rest
+            block.terminator, block.handler = cut.terminator, cut.handler
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """Why parts of the program are given up."""
-        return tuple(dict.fromkeys(reason for reason, _, _ in self._cut_off.values()))
+        return tuple(dict.fromkeys(cut.reason for cut in self._cut_off.values() if cut.reason is not None))
 
     def require(self, block: Block, operand: Variable, position: Position | None) -> None:
         """Give up before the next statement if ``operand`` is absent; the rest of the block has a new name for it."""
