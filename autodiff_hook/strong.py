@@ -79,7 +79,14 @@ def has_nan(value: Any) -> bool:
     pending, seen = [value], set[int]()
     while pending:
         part = pending.pop()
-        if isinstance(part, (float, complex, np.generic, np.ndarray)):
+        cls = type(part)
+        if cls is float:
+            if part != part:
+                return True
+        elif cls is Tangent and len(part) <= _FEW and id(part) not in seen:
+            seen.add(id(part))
+            pending += part._fields.values()
+        elif isinstance(part, (float, complex, np.generic, np.ndarray)):
             if not is_plain(part):
                 return True
         elif isinstance(part, (tuple, list, dict, Tangent)) and id(part) not in seen:
@@ -102,6 +109,8 @@ def _parts(whole: Any) -> Iterable[Any]:
     return items
 
 
+_FEW: Final = 8
+"""How many numbers are looked at one by one."""
 _NUMBERS: Final = frozenset({float, int, type(None)})
 _INSIDE: Final[dict[type, Callable[[Any], Iterable[Any]]]] = {
     **{list: iter, tuple: iter, dict: dict.values},

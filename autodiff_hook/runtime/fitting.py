@@ -25,6 +25,20 @@ class Kind:
     """Of what kind a value has to be: known when all is known that a program reads of it."""
 
     spec: Any = frozenset()
+    plain: tuple[Callable[[Any], tuple[Any, ...]], tuple[type, ...]] | None = None
+    """What reads all parts of an object, and their types, if these are all that is asked."""
+
+    def settle(self, spec: Any) -> None:
+        """Say what is to be asked."""
+        self.spec = spec
+        if type(spec) is tuple and spec[0] == "record":
+            _, _, kinds, absent = spec
+            one_type = all(type(kind) is frozenset and len(kind) == 1 for _, kind in kinds)
+            if one_type and kinds and not absent:
+                names = [name for name, _ in kinds]
+                # Of one name it would be no tuple.
+                read = attrgetter(*names, names[0])
+                self.plain = read, tuple([*kind][0] for _, kind in (*kinds, kinds[0]))
 
 
 Later = dict[Kind, list[Any]]
@@ -33,6 +47,12 @@ Later = dict[Kind, list[Any]]
 
 def is_of(value: Any, kind: Kind) -> bool:
     """Whether a value is of a kind."""
+    if kind.plain is not None and type(value) is kind.spec[1]:
+        read, types = kind.plain
+        try:
+            return tuple(map(type, read(value))) == types
+        except AttributeError:
+            return False
     later: Later = {}
     if not fits((value,), kind.spec, later):
         return False

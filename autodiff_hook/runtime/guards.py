@@ -57,7 +57,7 @@ class Guards:
     def settle(self) -> None:
         """The program is known: so is what it reads of what it is given."""
         for kind, abstract in self.kinds:
-            kind.spec = _kind(abstract)
+            kind.settle(_kind(abstract))
 
     def emit(self, op: str, *operands: Operand, data: Any = None) -> Variable:
         """A statement of the prologue."""
