@@ -136,6 +136,13 @@ class CodeGuards(Guards):
             self.require_same(self.call(hasattr, Constant(owner), Constant(name)), found)
         return found
 
+    def dispatched(self, function: Any, cls: type) -> Any:
+        """What a function with ``functools.singledispatch`` calls for a class, guarded."""
+        found = function.dispatch(cls)
+        if self.is_new("dispatched", id(function), cls):
+            self.require_same(self.call(function.dispatch, Constant(cls)), found)
+        return found
+
     def is_subclass(self, cls: type, base: type) -> bool:
         """Whether a class is derived from another one, guarded where that may change."""
         found = issubclass(cls, base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import math
 
 import pytest
@@ -315,3 +316,57 @@ def test_classes_may_change(monkeypatch):
     assert check(methods_and_properties, 0.7, 0.9, specialised=None) != before
     monkeypatch.setattr(Square, "weighted", lambda self: self.side, raising=False)
     check(methods_and_properties, 0.7, 0.9, specialised=None)
+
+
+@functools.singledispatch
+def size(thing):
+    raise TypeError("a thing without a size")
+
+
+@size.register
+def _(thing: Square):
+    return thing.area() * 2.0
+
+
+@size.register
+def _(thing: Ring):
+    return thing.area() + 1.0
+
+
+@size.register(float)
+def _(number, factor=2.0):
+    return number * factor
+
+
+@size.register(list)
+def _(things):
+    return sum(map(size, things))
+
+
+def by_dispatch(x, y):
+    total = 0.0
+    for k, thing in enumerate([Square(x, y), Ring(y, x, 0.1), Square(y, x)]):
+        total += k * size(thing)
+    return total + size(x) * size(y, factor=3.0) + size([x, Square(x, y), [y]])
+
+
+def by_dispatch_in_vain(x, y):
+    try:
+        return size("text")
+    except TypeError:
+        return x * y
+
+
+@pytest.mark.parametrize("f", [by_dispatch, by_dispatch_in_vain])
+def test_functions_that_are_dispatched_by_class(f):
+    check_all_ways(f, 0.7, 0.9)
+
+
+def test_what_is_dispatched_may_be_registered_anew():
+    before = check(by_dispatch, 0.7, 0.9)
+    original = size.dispatch(Ring)
+    size.register(Ring, lambda thing: thing.area() ** 2)
+    try:
+        assert check(by_dispatch, 0.7, 0.9) != before
+    finally:
+        size.register(Ring, original)

@@ -60,6 +60,7 @@ from autodiff_hook.transform.specialise.constructing import construct
 from autodiff_hook.transform.specialise.dividing import divided, is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import implementation, inline_call
+from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
     is_class,
@@ -207,6 +208,8 @@ def call_known(
         return partials.make(inf, s, args, kwargs)
     if type(function) is functools.partial:
         return call(inf, s, *partials.unfold_known(inf, s, function, args, kwargs))
+    if _dispatches(function) and args:
+        return _call_dispatched(inf, s, function, args, kwargs)
     target = _target(inf, function, args, kwargs)
     if target is not None:
         s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()
@@ -315,6 +318,29 @@ def call_known(
     if issubclass(type(function), type):
         return construct(inf, s, function, args, kwargs)
     raise Refused(f"a call of {named(function)}")
+
+
+def _dispatches(function: Any) -> bool:
+    """Whether a function is one that ``functools.singledispatch`` has made."""
+    return type(function) is FunctionType and function.__code__ is _DISPATCHING
+
+
+_DISPATCHING: Final = functools.singledispatch(_dispatches).__code__  # type: ignore[attr-defined]
+
+
+def _call_dispatched(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """A call of what is registered for the class of the first argument."""
+    first = inf.type_of(args[0])
+    if is_of_several(first):
+        return divided(inf, s, args[0])
+    targets = {inf.world.dispatched(function, cls) for cls in classes_of(first)}
+    if len(targets) != 1:
+        raise Refused(f"a call of {named(function)}, of what may be of several classes")
+    (target,) = targets
+    s.op, s.operands, s.data = "call", [Constant(target), *args, *kwargs.values()], tuple(kwargs)
+    return call_known(inf, s, target, args, kwargs)
 
 
 def _binds(function: Any) -> bool:

@@ -74,6 +74,9 @@ class World(Protocol):
     def answers(self, owner: Any, name: str) -> bool:
         """Whether a known object has an attribute, guarded."""
 
+    def dispatched(self, function: Any, cls: type) -> Any:
+        """What a function with ``functools.singledispatch`` calls for a class, guarded."""
+
     def has(self, owner: Operand, example: Any, name: str) -> bool:
         """Whether an object from outside has an attribute of its own, guarded."""
 
