@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 import pytest
@@ -147,3 +148,42 @@ def of_fractions(x):
 def test_tuples_of_rules_that_have_no_cotangent_in_some_runs(f):
     check(f, np.array([0.7, 1.3, 2.2]))
     assert GENERIC or ONE_WAY or has_all_ways(f, "gradient")
+
+
+def put_together(x):
+    state = (x[0], 1.0)
+    for _ in range(5):
+        a, b = state
+        state = (a * b,) + (b + 0.1,)
+    shape = (2,) + x.shape[1:] + (x.size,)
+    return state[0] + np.sum(np.ones(shape) * x)
+
+
+def repeated(x):
+    pair = (x[0], x[1]) * 2
+    pair += (x[2],)
+    return sum(a * b for a, b in zip(pair, x.tolist() + x.tolist()))
+
+
+def given_and_made(x):
+    weights = SHIFTS * 1 + (float(x[0]),)
+    return math.fsum(w * x[1] for w in weights)
+
+
+SHIFTS = (0.5, 2.0)
+
+
+@pytest.mark.parametrize("f", [put_together, repeated, given_and_made])
+def test_tuples_that_are_put_together(f):
+    check(f, np.array([0.7, 1.3, 2.2]))
+    assert GENERIC or ONE_WAY or has_all_ways(f, "gradient")
+
+
+def test_tuples_that_grow():
+    def f(x):
+        found = ()
+        for i in range(5):
+            found = found + (x * i,)
+        return math.fsum(found)
+
+    check(f, 0.7)

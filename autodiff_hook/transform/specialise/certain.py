@@ -39,6 +39,9 @@ def certain_error(inf: Inference, s: Statement, refused: Refused) -> type[Except
     """The class of what a statement that was refused raises with certainty; None if that is not known."""
     types = [inf.type_of(x) for x in s.operands]
     if s.op in _OF_ATTRIBUTES:
+        # A method is looked for before the arguments are computed, which stand before the call here.
+        if s.op == "call_method" and len(types) > 1:
+            return None
         return AttributeError if _lacks(types[0], s.data[0] if s.op == "call_method" else s.data) else None
     if s.op == "call":
         return _of_call(types, bool(s.data), refused)

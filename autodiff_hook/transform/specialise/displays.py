@@ -7,11 +7,11 @@ knows how many items there are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise import lists
-from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, List, Number, Tuple
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, Known, List, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.following import one_by_one
 from autodiff_hook.transform.specialise.gathering import STEPS
@@ -111,6 +111,32 @@ def _entries(inf: Inference, operands: list[Operand], stars: tuple[str, ...]) ->
         values = spread(inf, operand, whole.keys)
         entries |= {k: (Constant(k), v) for k, v in zip(whole.keys, values)}
     return [x for entry in entries.values() for x in entry]
+
+
+def joined(inf: Inference, s: Statement) -> Abstract | None:
+    """``a + b`` and ``a * n`` of tuples whose parts are known; None of what else there is."""
+    a, b = s.operands
+    kinds = [inf.type_of(a), inf.type_of(b)]
+    if s.data == "+" and all(map(_is_tuple, kinds)):
+        parts = [*spread(inf, a), *spread(inf, b)]
+    elif s.data == "*" and _is_tuple(kinds[0]) and isinstance(kinds[1], Known) and type(kinds[1].value) is int:
+        if kinds[1].value * len(items_of(kinds[0]) or ()) > _LONGEST:
+            return None
+        parts = spread(inf, a) * kinds[1].value
+    else:
+        return None
+    s.op, s.operands, s.data = "build_tuple", list(parts), None
+    return inf.evaluate(inf, s)
+
+
+_LONGEST: Final = 32
+"""How long tuples are that are written out."""
+
+
+def _is_tuple(value: Abstract) -> bool:
+    """Whether a value is a tuple whose parts are known, of no class of its own."""
+    plain = isinstance(value, Known) or isinstance(value, Tuple) and value.cls is tuple
+    return plain and items_of(value) is not None
 
 
 def unpack(inf: Inference, s: Statement) -> Abstract | None:

@@ -179,8 +179,12 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
             return call_known(inf, s, method, s.operands, {})
         if method is not None:
             raise Refused("an object is changed in place")
-    elif s.data in _OF_LISTS:
-        found = _OF_LISTS[s.data](inf, s)
+    if s.data in _OF_SEQUENCES and not inf.one_way:
+        found = displays.joined(inf, s)
+        if found is not None:
+            return found
+    if s.op == "binary" and s.data in _OF_SEQUENCES:
+        found = _OF_SEQUENCES[s.data](inf, s)
         if found is not None:
             return found
     text = texts.operation(inf, s)
@@ -202,7 +206,7 @@ def _is_of_numbers(inf: Inference, operands: list[Operand]) -> bool:
 
 
 _PLAIN: Final = frozenset({int, float})
-_OF_LISTS: Final[dict[str, Meaning]] = {"*": lists.repeated, "+": lists.sum_of}
+_OF_SEQUENCES: Final[dict[str, Meaning]] = {"*": lists.repeated, "+": lists.sum_of}
 
 
 def _unary(inf: Inference, s: Statement) -> Abstract | None:
