@@ -45,7 +45,12 @@ class Traps:
 
     def _cut(self, block: Block, reason: Reason | None, end: Terminator) -> None:
         rest = block.statements[self.inf.index :]
-        self._cut_off[block] = _Cut(reason, rest, block.terminator, block.handler)
+        before = self._cut_off.get(block)
+        if before is None:
+            self._cut_off[block] = _Cut(reason, rest, block.terminator, block.handler)
+        else:
+            # It raises, and what handles that is not understood.
+            self._cut_off[block] = before._replace(reason=reason, rest=[*rest, *before.rest])
         del block.statements[self.inf.index :]
         block.terminator = end
 
