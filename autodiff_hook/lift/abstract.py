@@ -257,8 +257,8 @@ class Machine:
     def local_name(self, slot: int) -> str:
         return self._keys[slot][1]
 
-    def slot_of_free(self, name: str) -> int:
-        return self._keys.index(("free", name))
+    def slot_of_class(self) -> int:
+        return self._keys.index(("free", "__class__"))
 
     def certainly_bound(self, slot: int) -> bool:
         """Whether a local has a value here on every path."""

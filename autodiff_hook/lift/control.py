@@ -40,7 +40,7 @@ def _arguments_of_super(m: Machine) -> list[Operand]:
     """What ``super()`` would find in its caller's frame; nothing where it would fail."""
     if not m.code.co_argcount or "__class__" not in m.code.co_freevars:
         return []
-    owner = m.emit("cell_get", m.read_local(m.slot_of_free("__class__")), data="__class__")
+    owner = m.emit("cell_get", m.read_local(m.slot_of_class()), data="__class__")
     first = m.read_local(0)
     if m.code.co_varnames[0] in m.code.co_cellvars:
         first = m.emit("cell_get", first, data=m.code.co_varnames[0])

@@ -27,11 +27,10 @@ def failure(function: Any, reason: str) -> NotDifferentiable:
     return NotDifferentiable(what, place=user_location(), remedies=remedies)
 
 
-def array_mutation(what: str, place: str | None = None) -> NotDifferentiable:
+def array_mutation(what: str) -> NotDifferentiable:
     """The error for a store into an array that a derivative depends on."""
     return NotDifferentiable(
         f"{what} an array that the gradient depends on, and this way of writing is not differentiated",
-        place=place,
         remedies=(
             "store with a[...] = b or a += b",
             "make a new array instead (np.where, np.concatenate, np.stack)",

@@ -113,16 +113,16 @@ def call_on_records(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
         if array is None or id(args[0]) in alg.losses:
             return call_opaque(alg, t, function, args, kwargs, "which was given a record that is in no array")
         if any(function is f for f in COPYING):
-            copied = call_moving(alg, t, np.ndarray.copy, (array,), {})[0]
+            copied = call_moving(alg, np.ndarray.copy, (array,), {})[0]
             return copied[()], None
         args = (array, *args[1:])
     for known, definition in _DEFINED:
         if function is known:
             return apply(alg, (None, *t), definition, args, kwargs)
-    return call_moving(alg, t, function, args, kwargs)
+    return call_moving(alg, function, args, kwargs)
 
 
-def call_moving(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+def call_moving(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """A call of such a function, with tokens."""
     value = function(*args, **kwargs)
     if isinstance(value, np.void):

@@ -161,7 +161,7 @@ class Shapes:
         return tuple(dims)
 
 
-def fact_of(abstract: Abstract | None, variable: Variable | None, outside: bool, stable: bool = False) -> Fact | None:
+def fact_of(abstract: Abstract | None, variable: Variable | None, outside: bool, stable: bool) -> Fact | None:
     """What the inference knows; ``outside``: of something that comes into the program; ``stable``: made once."""
     if isinstance(abstract, Number):
         return NumberFact(abstract.types)

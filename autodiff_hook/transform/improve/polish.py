@@ -27,8 +27,8 @@ def polish(
     ir: IR,
     types: dict[Variable, Abstract],
     essential: set[Statement],
-    volatile: Container[Variable] = frozenset(),
-    guarded: bool = True,
+    volatile: Container[Variable],
+    guarded: bool,
 ) -> Site | None:
     """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays.
 

@@ -37,12 +37,12 @@ def simplify(
     essential: set[Statement],
     adjoint: set[Statement],
     floats: Callable[[Operand], bool],
-    types: dict[Variable, Abstract] | None = None,
-    numbers: bool = False,
-    volatile: Container[Variable] = frozenset(),
-    guarded: bool = True,
-    is_steady: Callable[[Operand], bool] = lambda x: False,
-    lasts: Callable[[Variable, Operand], bool] = lambda x, y: False,
+    types: dict[Variable, Abstract] | None,
+    numbers: bool,
+    volatile: Container[Variable],
+    guarded: bool,
+    is_steady: Callable[[Operand], bool],
+    lasts: Callable[[Variable, Operand], bool],
 ) -> None:
     """Fold ``0.0 + x`` and ``1.0 * x`` in the ``adjoint``, remove what is dead, lower records.
 

@@ -15,7 +15,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 
 def take(inf: Trail, array: Operand) -> None:
     """Let an array that is an argument be one of the program's own."""
-    if array not in inf.program.blocks[0].params or not _is_writable(inf, inf.type_of(array)):
+    if array not in inf.program.blocks[0].params or not _is_writable(inf.type_of(array)):
         raise Refused("an array is changed in place that others may hold, too")
     inf.own.add(array)
     inf.rewritten.append(array)
@@ -37,7 +37,7 @@ def _may_show(value: Abstract) -> bool:
     return not isinstance(value, (Number, Known))
 
 
-def _is_writable(inf: Trail, value: Abstract) -> bool:
+def _is_writable(value: Abstract) -> bool:
     if not isinstance(value, Array) or value.scalar or not value.ndim:
         return False
     array = value.example

@@ -38,7 +38,7 @@ def managed_call(
         return known_as(inf, s, None)
     values = [known_value(inf, x) for x in kwargs.values()]
     if function is np.seterr and not args:
-        return _errors_set(inf, s, kwargs, values)
+        return _errors_set(inf, kwargs, values)
     if is_silent(function, args, values):
         return known_as(inf, s, ERRSTATE)
     if (
@@ -62,7 +62,7 @@ class Before(Silence):
     """What was done about errors of floats before ``np.seterr`` said something else."""
 
 
-def _errors_set(inf: Path, s: Statement, kwargs: dict[str, Operand], values: list[Any]) -> Abstract | None:
+def _errors_set(inf: Path, kwargs: dict[str, Operand], values: list[Any]) -> Abstract | None:
     """``np.seterr``: a program that puts back at its end what it has found says no more than a context manager."""
     if inf.silences and set(kwargs) == set(_ERRORS) and all(x is inf.silences[-1] for x in values):
         before = inf.silences.pop()

@@ -190,7 +190,7 @@ def call_known(
         args = [*args, *map(kwargs.__getitem__, moved)]
         kwargs = {name: x for name, x in kwargs.items() if name not in moved}
         s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
-    if draws.as_method(inf, s, function, args, kwargs):
+    if draws.as_method(s, function, args, kwargs):
         return inf.evaluate(inf, s)
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
@@ -367,7 +367,7 @@ def _for_all_ways(
         return lambda: helpers.attribute_by_name(inf, s, args)
     if function is setattr and len(args) == 3 and not kwargs:
         return lambda: helpers.assigned_by_name(inf, s, args)
-    cursor = stepping.cursor_class(inf, s, function, args)
+    cursor = stepping.cursor_class(inf, s, function)
     if cursor is not None:
         return lambda: construct(inf, s, cursor, args, kwargs)
     if function is next and args:

@@ -111,7 +111,7 @@ def bound(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract |
     return Bound(function, owner)
 
 
-def as_method(inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> bool:
+def as_method(s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> bool:
     """Let a call of a bound method of a generator, such as ``random.random``, be one of a method."""
     if type(function) in (BuiltinMethodType, MethodType):
         owner, name = function.__self__, function.__name__

@@ -28,7 +28,7 @@ def tag_of(cls: type) -> str:
     return f"{cls.__qualname__} {id(cls)}"
 
 
-def ask_for_family(changed: Collection[Any], a: Dict, b: Dict) -> None:
+def ask_for_family(a: Dict, b: Dict) -> None:
     """Objects of several classes come by one name: the program is followed again, knowing that."""
     if a.site.root() is b.site.root() or a.site.cls == b.site.cls:
         return

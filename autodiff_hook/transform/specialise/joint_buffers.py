@@ -186,7 +186,7 @@ class Buffers(PrimalHalf):
         whole = self._type_at(value, path[:-1])
         return isinstance(whole, Tuple) and isinstance(whole.items[path[-1]], Optional)
 
-    def _holds_arrays(self, owner: Variable, key: Operand = NONE) -> bool:
+    def _holds_arrays(self, owner: Variable, key: Operand) -> bool:
         """Whether the items of a list are arrays, or what a dict has by a key."""
         kind = self.program.types[owner]
         if not isinstance(kind, Reference):

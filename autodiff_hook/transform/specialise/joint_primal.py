@@ -14,7 +14,7 @@ from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Te
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple
 from autodiff_hook.transform.specialise.lattice import content_of, is_complex
-from autodiff_hook.transform.specialise.lists import Iteration, has_slots, iterations
+from autodiff_hook.transform.specialise.lists import has_slots, iterations
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.program import APPEND, ASSIGN, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.splice import Use, use_of
@@ -121,7 +121,7 @@ class PrimalHalf:
         out.params = list(block.params)
         iteration = self.landings.get(block)
         if iteration is not None:
-            self._take_index(iteration, block, out)
+            self._take_index(block, out)
         incoming = self.shape.incoming[block]
         loop = self._loop_at(block)
         if len(incoming) > 1 and loop is None:
@@ -149,7 +149,7 @@ class PrimalHalf:
         for edge, new in zip(block.terminator.edges, out.terminator.edges):
             new.args = [*edge.args, *self._arrival(edge)]
 
-    def _take_index(self, iteration: Iteration, block: Block, out: Block) -> None:
+    def _take_index(self, block: Block, out: Block) -> None:
         """Take the pair of an index and the item apart."""
         pair, index = Variable("pair"), Variable("index")
         item = block.params[0]

@@ -164,7 +164,7 @@ class Merging:
                     a, b = (replace(x, content=together) if isinstance(x, Optional) else together for x in (a, b))
             return join(a, b)
         if isinstance(a, Dict) and isinstance(b, Dict):
-            ask_for_family(self.inf.program.changed, a, b)
+            ask_for_family(a, b)
         if isinstance(a, Reference) and type(a) is type(b) and a != b and _may_be_one(a, b):
             if {a.site.root(), b.site.root()} in self.uniting:
                 return a

@@ -102,7 +102,7 @@ class Pushforward(Rules):
         out.params = list(block.params)
         iteration = self.landings.get(block)
         if iteration is not None:
-            self._take_index(iteration, block, out)
+            self._take_index(block, out)
             self._push_item(iteration.sources, block, out)
         for param in self._bound(block):
             for path in self._moving(param):

@@ -13,7 +13,7 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lists import maker
 
 
-def cursor_class(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> type | None:
+def cursor_class(inf: Inference, s: Statement, function: Any) -> type | None:
     """The class of the object that stands for the iterator which a call makes; None if it stands for itself."""
     return CURSORS[function] if function in CURSORS and _place_of(s) in inf.program.changed else None
 
