@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import is_total, item_or_none, sites_changed, sums_floats
 from autodiff_hook.transform.specialise.lasting import Lasting
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of
 from autodiff_hook.transform.specialise.prepare import Shape
 
 
@@ -147,7 +147,7 @@ def _may_raise(s: Statement, inference: Inference) -> bool:
         return False
     if s.op in ("binary", "inplace", "unary", "compare", "truth", "not"):
         plain = frozenset({float, int, bool})
-        numbers = all((number_types(inference.type_of(x)) or {None}) <= plain for x in s.operands)
+        numbers = all(is_number_of(inference.type_of(x), plain) for x in s.operands)
         plainly = s.data in ("+", "-", "*", "<", "<=", ">", ">=", "==", "!=", None)
         return not (numbers and plainly or is_total(s, inference.type_of))
     return True

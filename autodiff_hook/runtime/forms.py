@@ -113,11 +113,13 @@ class Forms:
         return self.builder.emit(self.out, op, *operands, data=data)
 
 
-def require_pair(value: Abstract) -> tuple[int, ...]:
-    """Which part of a value has derivatives, where the other one is auxiliary."""
+def aimed(value: Abstract, has_aux: bool) -> tuple[tuple[int, ...], Abstract]:
+    """The part of a value that is differentiated, by its path: with ``has_aux`` the first of a pair, else all of it."""
+    if not has_aux:
+        return (), value
     if not isinstance(value, Tuple) or value.cls is not tuple or len(value.items) != 2 or not is_returned(value):
         raise Refused("a value of another form than a pair, with has_aux")
-    return (0,)
+    return (0,), value.items[0]
 
 
 def is_returned(value: Abstract) -> bool:

@@ -13,9 +13,8 @@ from autodiff_hook.ir.verifier import verify
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.deriving import cell_of
 from autodiff_hook.runtime.finishing import only_numbers, simplified, take_parameters
-from autodiff_hook.runtime.forms import Forms, require_pair
+from autodiff_hook.runtime.forms import Forms, aimed
 from autodiff_hook.runtime.inner_values import (
-    REAL,
     generalised,
     is_made_of_numbers,
     require_more,
@@ -44,7 +43,7 @@ from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import sites_changed
 from autodiff_hook.transform.specialise.joint import joint_pass
-from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_real, number_types
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.pushforward import Pushforward
 from autodiff_hook.transform.specialise.resolve import evaluate
@@ -100,12 +99,8 @@ class Within:
     def _gradients(self, shape: Shape, sources: list[Variable], result: Result) -> tuple[CodeType, list[Operand]]:
         """Code that gives the gradients by some parameters, and the operands that it is called with."""
         inner = self.inner
-        value = inner.type_of(shape.exit.params[0])
-        aim = require_pair(value) if result.has_aux else ()
-        for place in aim:
-            value = value.items[place]  # type: ignore[attr-defined]
-        types = number_types(value)
-        if types is None or not types <= REAL:
+        aim, value = aimed(inner.type_of(shape.exit.params[0]), result.has_aux)
+        if not is_real(value):
             raise Refused("a derivative of what is no real scalar")
         require_more(inner)
         needs = needed(inner.program, shape, sources)

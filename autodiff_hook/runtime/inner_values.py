@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 
 from autodiff_hook.ir.analysis import natural_loops
@@ -16,11 +14,9 @@ from autodiff_hook.runtime.undefined import go_on_if, leaves
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, List, Number, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import item_like, number_types
+from autodiff_hook.transform.specialise.lattice import is_real, item_like, number_types
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.wording import named
-
-REAL: Final = {float, int, np.float64}
 
 
 def require_one_buffer_each(ir: IR, inner: Inference) -> None:
@@ -84,4 +80,4 @@ def is_made_of_numbers(value: Abstract) -> bool:
     """Whether a value is a number or an array, or a tuple of these."""
     if isinstance(value, Tuple):
         return not holds_named(value) and all(map(is_made_of_numbers, value.items))
-    return isinstance(value, Array) or (number_types(value) or {bool}) <= REAL
+    return isinstance(value, Array) or is_real(value)

@@ -21,7 +21,7 @@ from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.callees import Callees
 from autodiff_hook.runtime.deriving import cell_of, derivative
 from autodiff_hook.runtime.finishing import only_numbers, simplified, small_of
-from autodiff_hook.runtime.forms import Forms, holds_objects, holds_references, require_pair
+from autodiff_hook.runtime.forms import Forms, aimed, holds_objects, holds_references
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.undefined import (
@@ -305,10 +305,8 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     if form == "apart" and any(site.given for site in returned):
         raise Refused("what was given is given back")
     sources = [*params, *leaves]
-    aim: tuple[int, ...] = ()
     with known.located():
-        if form in WITH_AUX:
-            aim = require_pair(inference.type_of(shape.exit.params[0]))
+        aim, _ = aimed(inference.type_of(shape.exit.params[0]), form in WITH_AUX)
         needs = needed(inference.program, shape, sources)
         known.clock("activity")
         builder, last, found, value, table, assigned = joint_pass(

@@ -11,8 +11,6 @@ from functools import partial
 from types import FunctionType
 from typing import Any, Final
 
-import numpy as np
-
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
@@ -21,7 +19,7 @@ from autodiff_hook.records import record
 from autodiff_hook.runtime.altering import tried
 from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
-from autodiff_hook.runtime.forms import require_pair
+from autodiff_hook.runtime.forms import aimed
 from autodiff_hook.runtime.given_objects import object_gradients
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import Form, Made, Understood, following, joint_ir
@@ -33,11 +31,10 @@ from autodiff_hook.transform.one_way.trail import Elsewhere
 from autodiff_hook.transform.specialise.abstract import Known, Outside, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.folding import merge
-from autodiff_hook.transform.specialise.lattice import differentiable, number_types
+from autodiff_hook.transform.specialise.lattice import differentiable, is_real
 from autodiff_hook.transform.specialise.program import Given
 from autodiff_hook.transform.specialise.pushforward import Pushforward
 
-_REAL: Final = {float, np.float64, int}
 _STATEMENTS: Final = 20000
 """How many statements a tangent may have."""
 
@@ -108,12 +105,8 @@ def _gives_up(gradients: FunctionType, call: Call) -> bool:
 
 
 def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, tuple[IR, IR | None], _Sources]:
-    value = known.inference.type_of(known.shape.exit.params[0])
-    aim = require_pair(value) if has_aux else ()
-    for place in aim:
-        value = value.items[place]  # type: ignore[attr-defined]
-    types = number_types(value)
-    if isinstance(value, Known) or types is None or not types <= _REAL:
+    aim, value = aimed(known.inference.type_of(known.shape.exit.params[0]), has_aux)
+    if isinstance(value, Known) or not is_real(value):
         raise Refused("the function does not return a real scalar")
     if known.inference.outer.stored:
         raise Refused("objects in lists or arguments are changed, in second order")

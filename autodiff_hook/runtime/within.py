@@ -36,7 +36,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import BODIES, NAMED, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_none, is_number_of, is_real
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.stopping import stop
 from autodiff_hook.transform.specialise.wording import named
@@ -142,10 +142,8 @@ def like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Ope
         doubles = all(x.dtype == np.dtype(float) and not x.scalar for x in (value, direction))
         if doubles and value.ndim == direction.ndim:
             return tangent
-    types = number_types(direction)
-    if number_types(value) in (frozenset({float}), frozenset({np.float64})) and types is not None:
-        if types <= {float, int, np.float64}:
-            return tangent if types == {float} else inf.before(s, "call", [Constant(float), tangent], ())
+    if (is_number_of(value, {float}) or is_number_of(value, {np.float64})) and is_real(direction):
+        return tangent if is_number_of(direction, {float}) else inf.before(s, "call", [Constant(float), tangent], ())
     raise Refused(f"a tangent {named(direction)} of {named(value)}")
 
 

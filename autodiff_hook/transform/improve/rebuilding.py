@@ -17,7 +17,7 @@ from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.pairs import Pairs, calls
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, Number, Record, Reference, Tuple
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of
 
 _PRICE: Final = 1
 """What is kept by others as well: items, indices, bools."""
@@ -139,8 +139,7 @@ class Rebuilding(Pairs):
         """Whether an operand is an int or a float of Python."""
         if isinstance(x, Constant):
             return type(x.value) in (int, float)
-        types = number_types(self.tables[0].get(x, Abstract()))
-        return types is not None and types <= {int, float}
+        return is_number_of(self.tables[0].get(x, Abstract()), {int, float})
 
     def is_of(self, x: Operand | None, *kinds: type) -> bool:
         return isinstance(x, Variable) and isinstance(self.tables[0].get(x), kinds)
@@ -149,7 +148,7 @@ class Rebuilding(Pairs):
         """Whether a value is a float that has been computed, and is not put anywhere."""
         s = self.made[x]
         made = s.op in ("binary", "unary", "call") and x not in self.held
-        return made and number_types(self.tables[0].get(x, Abstract())) == frozenset({float})  # type: ignore[arg-type]
+        return made and is_number_of(self.tables[0].get(x, Abstract()), {float})  # type: ignore[arg-type]
 
     @lazy
     def held(self) -> set[Operand]:

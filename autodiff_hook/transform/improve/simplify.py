@@ -23,7 +23,7 @@ from autodiff_hook.transform.improve.sinking import look_up_once, sink
 from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.folding import computed, merge
 from autodiff_hook.transform.specialise.invariants import sums_floats
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of
 
 _REMOVABLE = frozenset(
     "build_tuple build_list build_map project recall binary unary compare truth not is is_not getitem getattr "
@@ -96,15 +96,15 @@ def _forget_dividends(ir: IR, essential: set[Statement], live: _Liveness, types:
     for s in [s for block in ir.blocks for s in block.statements if s in essential]:
         if s.op in ("binary", "inplace") and s.data == "/" and s.result not in live.variables:
             first, second = s.operands
-            divisor = number_types(types.get(second, Abstract())) or frozenset()  # type: ignore[arg-type]
-            if divisor and divisor <= {float, int, bool} and _is_never_large(first, live, types):
+            divisor = types.get(second, Abstract())  # type: ignore[arg-type]
+            if is_number_of(divisor, {float, int, bool}) and _is_never_large(first, live, types):
                 s.operands[0], found = Constant(1.0), True
     return found
 
 
 def _is_never_large(x: Operand, live: _Liveness, types: dict[Variable, Abstract]) -> bool:
     """Whether a number is no int, but for the sum of no floats at all: large ints may be too large to be divided."""
-    if number_types(types.get(x, Abstract())) == frozenset({float}):  # type: ignore[arg-type]
+    if is_number_of(types.get(x, Abstract()), {float}):  # type: ignore[arg-type]
         return True
     made = live.made.get(x)  # type: ignore[arg-type]
     return made is not None and sums_floats(made, lambda operand: types.get(operand, Abstract()))  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.caching import is_constant
-from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import PURE
 from autodiff_hook.transform.specialise.results import abstract_of, outcome, tried
@@ -162,7 +162,7 @@ def constant_key(inf: Path, s: Statement, args: list[Operand]) -> Abstract:
 def _guarded(inf: Path, operand: Operand) -> Any:
     value = inf.type_of(operand)
     text = isinstance(value, Instance) and value.cls is str
-    whole = (number_types(value) or {float}) <= {int, bool}
+    whole = is_number_of(value, {int, bool})
     return inf.pin(operand) if text or whole else known_value(inf, operand)
 
 

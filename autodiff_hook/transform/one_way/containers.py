@@ -31,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -302,7 +302,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Number) and value.types <= {float, int, bool, complex}:
         raise Raised(TypeError)
     if isinstance(value, Number) and all(issubclass(cls, np.generic) for cls in value.types):
-        if (number_types(inf.type_of(key)) or {None}) <= {int, np.int64}:
+        if is_number_of(inf.type_of(key), {int, np.int64}):
             raise Raised(IndexError)
         return alias(inf, s, inf.perform("getitem", [inf.call(Constant(np.asarray), [owner]), key]))
     if isinstance(value, Container) and value.cls in DICTS:

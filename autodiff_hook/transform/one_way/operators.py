@@ -13,7 +13,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of, plain_types
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
@@ -33,7 +33,7 @@ def by_name(inf: Path, function: Any, args: list[Operand]) -> Operand | None:
     """``float.__add__(a, b)``; None if it is no such method, or not of numbers."""
     op, symbol = OF_FLOATS.get(function, (None, None)) if isinstance(function, WrapperDescriptorType) else (None, None)
     numbers = [inf.plain(x) for x in args]
-    known = all((number_types(inf.type_of(x)) or {None}) <= {float, int, bool} for x in numbers)
+    known = all(is_number_of(inf.type_of(x), {float, int, bool}) for x in numbers)
     return inf.perform(op, numbers, symbol) if op is not None and known else None
 
 
@@ -93,7 +93,7 @@ def converted(
         return None
     result = inf.call(Constant(method), args, kwargs)
     kind = inf.type_of(result)
-    if isinstance(function, type) and (number_types(kind) or {inert_class(kind)}) != {function}:
+    if isinstance(function, type) and plain_types(kind) != {function}:
         raise Refused(f"{CONVERSIONS[function]} that gives {named(kind)}")
     return alias(inf, s, result)
 
@@ -121,7 +121,7 @@ def _has(inf: Path, operand: Operand, name: str) -> bool:
 
 def _is_silent(value: Abstract) -> bool:
     """Whether a value that is no object never knows what to do with one."""
-    return (number_types(value) or {inert_class(value)}) <= _SILENT
+    return plain_types(value) <= _SILENT
 
 
 def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> Operand | None:

@@ -41,7 +41,7 @@ from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Evaluate, Inference
 from autodiff_hook.transform.specialise.instances import shown
-from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import is_numpy
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Given, Plan
@@ -453,7 +453,7 @@ def _is_of_whole_numbers(value: Abstract) -> bool:
     """Whether a value is a tuple of whole numbers, such as a shape."""
     if not isinstance(value, Tuple) or value.cls is not tuple:
         return False
-    return all(number_types(x) == frozenset({int}) for x in value.items)
+    return all(is_number_of(x, {int}) for x in value.items)
 
 
 def has_objects(value: Abstract) -> bool:

@@ -27,7 +27,15 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.lattice import content_of, inert_class, is_none, is_virtual, number_types
+from autodiff_hook.transform.specialise.lattice import (
+    content_of,
+    inert_class,
+    is_none,
+    is_number_of,
+    is_virtual,
+    number_types,
+    plain_types,
+)
 from autodiff_hook.transform.specialise.objects import method_of, object_class, special_method
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert, require_value, spread
 from autodiff_hook.transform.specialise.results import outcome
@@ -73,7 +81,7 @@ def _compare_objects(inf: Inference, s: Statement, a: Abstract, b: Abstract) -> 
         for operand in s.operands:
             inf.assume(operand)
         return inline_call(inf, s, *found, {})
-    silent = all(object_class(x) or (number_types(x) or {inert_class(x)}) <= _SILENT for x in (a, b))
+    silent = all(object_class(x) or plain_types(x) <= _SILENT for x in (a, b))
     if s.data not in ("==", "!=") or any(own["__eq__"] + own["__ne__"]) or not silent:
         raise Refused("a comparison of objects")
     s.op, s.data = "is" if s.data == "==" else "is_not", None
@@ -110,7 +118,7 @@ def _compared(s: Statement, a: Any, b: Any) -> bool:
 
 def _is_simple(value: Abstract) -> bool:
     """Whether a value is a number, a text or None."""
-    return inert_class(value) in (str, type(None)) or (number_types(value) or {None}) <= {int, float, bool}
+    return inert_class(value) in (str, type(None)) or is_number_of(value, {int, float, bool})
 
 
 def _comparable(value: Any) -> bool:

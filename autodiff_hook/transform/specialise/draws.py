@@ -22,7 +22,7 @@ from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Instance, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import differentiable, example_of, is_none, number_types
+from autodiff_hook.transform.specialise.lattice import differentiable, example_of, is_none, is_number_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.plans import pure
 from autodiff_hook.transform.specialise.program import PURE, Alias
@@ -50,7 +50,7 @@ _DRAWING: Final = frozenset(
 def made(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """A generator made with a number as its seed, or without; None if it may be somebody's."""
     types = [inf.type_of(x) for x in args]
-    if not all(is_none(kind) or (number_types(kind) or {None}) <= WHOLE for kind in types):
+    if not all(is_none(kind) or is_number_of(kind, WHOLE) for kind in types):
         return None
     seeds = [example_of(kind) if isinstance(example_of(kind), (int, np.integer)) else 0 for kind in types]
     return pure(inf, s, Instance(_MADE[function], example=function(*seeds)))
@@ -84,7 +84,7 @@ def drawing(
 def _is_shape(kind: Abstract) -> bool:
     """Whether a value says how many numbers are drawn along each axis."""
     whole = isinstance(kind, Tuple) and kind.cls is tuple
-    return whole and all((number_types(item) or {None}) <= WHOLE for item in kind.items)  # type: ignore[attr-defined]
+    return whole and all(is_number_of(item, WHOLE) for item in kind.items)  # type: ignore[attr-defined]
 
 
 def is_own(types: list[Abstract]) -> bool:

@@ -43,7 +43,13 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import SETS, built_class, inert_class, is_set, number_types
+from autodiff_hook.transform.specialise.lattice import (
+    SETS,
+    built_class,
+    inert_class,
+    is_number_of,
+    is_set,
+)
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import alias, items_of, pure, require_inert
 
@@ -174,7 +180,7 @@ def _to_list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
 
 
 def _item(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
-    one = len(kinds) == 2 and number_types(kinds[1]) == frozenset({int})
+    one = len(kinds) == 2 and is_number_of(kinds[1], {int})
     return iterating.number_at if one and _axes_of_doubles(kinds[0]) == 1 else None
 
 
@@ -199,7 +205,7 @@ def _gives_places(kind: Abstract) -> bool:
     if isinstance(kind, Array):
         return kind.dtype is not None and kind.dtype.kind in "iu" and kind.ndim == 1 and not kind.scalar
     items = [kind.item] if isinstance(kind, List) else items_of(kind) or ()
-    return bool(items) and all(item is not None and number_types(item) == INT.types for item in items)
+    return bool(items) and all(item is not None and is_number_of(item, {int}) for item in items)
 
 
 def _next(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array, Contain
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import differentiable, inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import differentiable, inert_class, is_number_of
 from autodiff_hook.transform.specialise.plans import alias, items_of, pure, require_inert
 from autodiff_hook.transform.specialise.results import is_grid, outcome
 from autodiff_hook.transform.specialise.ruled import array_before
@@ -67,8 +67,7 @@ def _part(inf: Inference, s: Statement, grid: Any, part: Operand) -> Operand:
 
 
 def _rank(kind: Abstract) -> int:
-    types = number_types(kind)
-    if types is not None and types <= _NUMBERS:
+    if is_number_of(kind, _NUMBERS):
         return 0
     if (
         not isinstance(kind, Array)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Set
 from dataclasses import replace
 from functools import reduce
 from types import BuiltinFunctionType, FunctionType, ModuleType, UnionType
@@ -188,6 +189,20 @@ def number_types(value: Abstract) -> frozenset[type] | None:
     return None
 
 
+def is_number_of(value: Abstract, among: Set[type]) -> bool:
+    """Whether a value is a number, of one of these types."""
+    types = number_types(value) or frozenset()
+    return types <= among and bool(types)
+
+
+REAL: Final = frozenset({float, int, np.float64})
+
+
+def is_real(value: Abstract) -> bool:
+    """Whether a value is a real number that a derivative may have, or may be one by."""
+    return is_number_of(value, REAL)
+
+
 def item_like(value: Abstract) -> Abstract | None:
     """What is known of an item of a list that may change; None if such a list is not understood."""
     types = number_types(value)
@@ -231,6 +246,11 @@ def inert_class(value: Abstract) -> type | None:
     if isinstance(value, Known) and not isinstance(value.value, (ModuleType, type)) and not callable(value.value):
         return type(value.value)
     return None
+
+
+def plain_types(value: Abstract) -> frozenset[type | None]:
+    """The exact types that a number, or a value without derivative, may have; None among them: it may have others."""
+    return number_types(value) or frozenset({inert_class(value)})
 
 
 def differentiable(value: Abstract, seen: frozenset[Site] = frozenset()) -> bool:
@@ -352,7 +372,7 @@ def is_of_bits(value: Abstract) -> bool:
     """Whether a value is an integer or a bool, or an array of bools."""
     if isinstance(value, Array):
         return value.dtype is not None and value.dtype.kind == "b"
-    return (number_types(value) or {inert_class(value)}) <= _BITS
+    return plain_types(value) <= _BITS
 
 
 def is_class(value: Abstract) -> bool:

@@ -31,8 +31,8 @@ from autodiff_hook.transform.specialise.lattice import (
     content_of,
     differentiable,
     example_of,
+    is_number_of,
     item_like,
-    number_types,
 )
 from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
@@ -157,7 +157,7 @@ def _items_of(owner: List) -> list[Abstract]:
 def into_list(inf: Inference, s: Statement, owner: List) -> None:
     """``items[key] = value``."""
     key, value = map(inf.type_of, s.operands[1:])
-    if not (number_types(key) or {None}) <= WHOLE:
+    if not is_number_of(key, WHOLE):
         raise Refused("a part of a list is assigned")
     require_own(inf, s, owner)
     put(inf, owner, value)
@@ -202,9 +202,9 @@ def repeated(inf: Inference, s: Statement) -> Abstract | None:
     """``[x] * n``; None if it is something else."""
     for items, count in (s.operands, s.operands[::-1]):
         kinds, times = inf.type_of(items), inf.type_of(count)
-        if isinstance(kinds, Tuple) and kinds.cls is list and kinds.items and number_types(times) == frozenset({int}):
+        if isinstance(kinds, Tuple) and kinds.cls is list and kinds.items and is_number_of(times, {int}):
             return made_of(inf, s, kinds.items)
-        if isinstance(kinds, List) and number_types(times) == frozenset({int}) and not inf.one_way:
+        if isinstance(kinds, List) and is_number_of(times, {int}) and not inf.one_way:
             require_lists(kinds)
             return made_of(inf, s, (item_of_list(kinds),))
     return None

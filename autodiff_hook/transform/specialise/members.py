@@ -59,6 +59,7 @@ from autodiff_hook.transform.specialise.lattice import (
     inert_class,
     is_set,
     number_types,
+    plain_types,
 )
 from autodiff_hook.transform.specialise.objects import class_of, is_object, look
 from autodiff_hook.transform.specialise.plans import (
@@ -164,7 +165,7 @@ def layout(inf: Inference, s: Statement, flags: Instance, name: str) -> Abstract
 
 def _sole_scalar(value: Abstract) -> Any:
     """The one class of NumPy's scalars that a value is of; None if it may be something else."""
-    found = number_types(value) or {inert_class(value)}
+    found = plain_types(value)
     cls = next(iter(found)) if len(found) == 1 else None
     return cls if cls is not None and issubclass(cls, (np.number, np.bool_)) else None
 

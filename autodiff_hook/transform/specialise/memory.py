@@ -19,7 +19,7 @@ from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Vari
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, Iterator, List, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import number_types, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import is_number_of, reached, sites_in
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
 from autodiff_hook.transform.specialise.program import (
@@ -202,7 +202,7 @@ class _Settling:
             key = Constant(key.value[0])
         elif made is not None and made.op == "build_tuple":
             key = made.operands[0]
-        return key if (number_types(self.type_of(key)) or {None}) <= WHOLE else None
+        return key if is_number_of(self.type_of(key), WHOLE) else None
 
     def _is_behind(self, param: Variable, home: Block) -> bool:
         """Whether what a parameter is bound to was made in a block, and not anew since."""

@@ -6,7 +6,7 @@ from types import EllipsisType
 
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 
 
@@ -43,7 +43,7 @@ def parts_of(key: Abstract) -> tuple[Abstract, ...]:
 def _is_basic(part: Abstract, value: object) -> bool:
     if isinstance(part, Instance):
         return part.cls is slice
-    return (number_types(part) or {None}) <= WHOLE or type(value) in (slice, EllipsisType)
+    return is_number_of(part, WHOLE) or type(value) in (slice, EllipsisType)
 
 
 def _is_places(part: Array) -> bool:

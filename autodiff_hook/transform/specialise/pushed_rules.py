@@ -23,7 +23,13 @@ from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO, PrimalHalf
-from autodiff_hook.transform.specialise.lattice import content_of, differentiable, may_be_complex, number_types
+from autodiff_hook.transform.specialise.lattice import (
+    content_of,
+    differentiable,
+    is_number_of,
+    may_be_complex,
+    number_types,
+)
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.program import READ, Program, RulePlan
@@ -177,8 +183,8 @@ class Rules(PrimalHalf):
 
     def _is_place(self, plan: RulePlan, place: int, operand: Operand) -> bool:
         """Whether an argument only says where: a whole number beside the one that the function is linear in."""
-        types = number_types(self.program.type_of(operand))
-        return bool(place) and types is not None and types <= WHOLE and registry.forms(plan.target) == (LINEAR,)
+        whole = place and is_number_of(self.program.type_of(operand), WHOLE)
+        return bool(whole) and registry.forms(plan.target) == (LINEAR,)
 
     def _form(self, plan: RulePlan, place: int) -> Form:
         """The forward form for an argument; one that is linear is for all further ones, too."""

@@ -15,7 +15,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, inert_class, is_number_of, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.plans import spread
@@ -72,7 +72,7 @@ def _places(inf: Inference, s: Statement, key: Operand) -> Operand:
 
 def _is_list_of_places(kind: Abstract) -> bool:
     if isinstance(kind, List):
-        return kind.site.cls is None and kind.item is not None and number_types(kind.item) == INT.types
+        return kind.site.cls is None and kind.item is not None and is_number_of(kind.item, INT.types)
     return isinstance(kind, Tuple) and kind.cls is list
 
 
@@ -161,7 +161,7 @@ def augmented(inf: Inference, s: Statement) -> Abstract | None:
 
 def _may_be_cast(value: Abstract, owner: Array) -> bool:
     """Whether NumPy puts the result into the array in place; a number of Python's is of the array's own kind there."""
-    if (number_types(value) or {None}) <= {int, float, bool, complex}:
+    if is_number_of(value, {int, float, bool, complex}):
         return True
     sizes = [np.result_type(owner.dtype, x) for x in _dtypes(value) or ()]
     return all(np.can_cast(size, owner.dtype, "same_kind") for size in sizes)

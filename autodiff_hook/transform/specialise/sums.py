@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import List
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import is_real
 from autodiff_hook.transform.specialise.program import APPEND, Program, RulePlan
-
-_REAL = frozenset({float, int, np.float64})
 
 
 def summed_lists(program: Program, blocks: Iterable[Block]) -> set[Variable]:
@@ -35,11 +31,11 @@ def _begins(s: Statement, program: Program) -> bool:
     if s.op != "build_list" or s.operands or s.result is None:
         return False
     kind = program.types[s.result]
-    return isinstance(kind, List) and kind.item is not None and (number_types(kind.item) or {object}) <= _REAL
+    return isinstance(kind, List) and kind.item is not None and is_real(kind.item)
 
 
 def _may_take(s: Statement, items: Operand, program: Program) -> bool:
     plan = program.plans.get(s)
     if plan == APPEND:
         return s.operands[0] is items and s.operands[1] is not items
-    return is_sum(plan) and s.result is not None and (number_types(program.types[s.result]) or {object}) <= _REAL
+    return is_sum(plan) and s.result is not None and is_real(program.types[s.result])

@@ -13,7 +13,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array, same_dt
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of, number_types
 from autodiff_hook.transform.specialise.plans import items_of, known_as, spread
 from autodiff_hook.transform.specialise.program import PURE, Given
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, checked
@@ -60,7 +60,7 @@ def _are_paired(inf: Inference, args: list[Operand]) -> int:
     """2 if the first two arguments are arrays of doubles, or a float and one; else 0."""
     kinds = list(map(inf.type_of, args[:2]))
     pair = len(kinds) == 2 and _is_of_doubles(kinds[1])
-    return 2 if pair and (_is_of_doubles(kinds[0]) or (number_types(kinds[0]) or {None}) <= _FLOATS) else 0
+    return 2 if pair and (_is_of_doubles(kinds[0]) or is_number_of(kinds[0], _FLOATS)) else 0
 
 
 def _is_of_doubles(kind: Abstract) -> bool:
@@ -83,8 +83,7 @@ def require_plain(called: Any, function: Any, otypes: Any) -> None:
 
 
 def _require_float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    types = number_types(inf.type_of(args[0]))
-    if types is None or not types <= _FLOATS:
+    if not is_number_of(inf.type_of(args[0]), _FLOATS):
         raise Refused("np.vectorize of a function that does not return a float")
     return known_as(inf, s, None)
 
