@@ -16,9 +16,9 @@ from autodiff_hook.runtime.binding import OPERATORS
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import by_columns, by_rows, forward_pays, gradient_of_zero, moves_freely, rows_of
 from autodiff_hook.runtime.mirror import form_of
-from autodiff_hook.runtime.pulled import Pulled, opened, same
+from autodiff_hook.runtime.pulled import Pulled, opened
 from autodiff_hook.runtime.specialising import differentiated
-from autodiff_hook.runtime.trees import refuse_complex
+from autodiff_hook.runtime.trees import refuse_complex, same
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -113,10 +113,6 @@ class Buffers:
             for item in value:
                 self.hold_in(item)
 
-    def is_written(self, array: Any) -> bool:
-        """Whether something was stored into the buffer of ``array``."""
-        return id(root_of(array)) in self.versions
-
     def hold(self, array: Any) -> None:
         """A pullback holds ``array``."""
         root = root_of(array)

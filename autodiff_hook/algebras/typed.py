@@ -16,7 +16,6 @@ import numpy as np
 from autodiff_hook.algebras.private import Private, Unfit, seeded
 from autodiff_hook.algebras.shadows import Result, idle, reaches
 from autodiff_hook.algebras.tape import Tape
-from autodiff_hook.algebras.worlds import same_value
 from autodiff_hook.errors import NotDifferentiable, place_of
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.asking import CALLER
@@ -28,6 +27,7 @@ from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.specialising import GENERIC as GENERIC
 from autodiff_hook.runtime.splitting import NUMBERS, Halves, Split, ran, split_of
+from autodiff_hook.runtime.trees import same
 from autodiff_hook.semantics.functions import enter_carried
 from autodiff_hook.semantics.structures import gather
 
@@ -226,7 +226,7 @@ class TypedPullback:
             found = self.halves.forward(self.function, self.args)
         except Exception:
             found = MISS
-        if found is MISS or not same_value(found[1], self.residuals):
+        if found is MISS or not same(found[1], self.residuals):
             code = self.function.__code__
             place = place_of(code.co_filename, code.co_firstlineno, self.function.__qualname__)
             raise NotDifferentiable(_CHANGED.format(describe(self.function)), place=place, remedies=(_PASS_IN,))

@@ -12,6 +12,7 @@ from autodiff_hook.registry import describe
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import attributes_of as attributes_of
+from autodiff_hook.runtime.trees import same
 from autodiff_hook.semantics.scope import is_own
 
 
@@ -114,21 +115,9 @@ def _values(value: Any) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else list(value)
 
 
-def same_value(a: Any, b: Any) -> bool:
-    """Whether two runs gave the same value."""
-    kind = kind_of(type(a))
-    if type(a) is not type(b):
-        return False
-    if kind == "array":
-        return bool(a.shape == b.shape and a.tobytes() == b.tobytes())
-    if kind in ("tuple", "list", "dict"):
-        return len(a) == len(b) and all(map(same_value, _values(a), _values(b)))
-    return kind not in ("number", "inert") or bool(a == b) or a != a
-
-
 def check_again(function: Any, before: Any, after: Any) -> None:
     """Raise if a function that was run again returned something else."""
-    if not same_value(before, after):
+    if not same(before, after):
         raise Unsupported(
             located(
                 f"{describe(function)} returned another value when it was run again, which the derivative of its "

@@ -21,9 +21,9 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import require_numbers
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.preparing import deeper_recursion, require_aux
-from autodiff_hook.runtime.pulled import same
 from autodiff_hook.runtime.specialising import differentiated
 from autodiff_hook.runtime.tangents import given_back, is_made_of_numbers, zero_tangent
+from autodiff_hook.runtime.trees import same
 from autodiff_hook.semantics.structures import gather
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from functools import partial
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.specialised_runtime import Undefined
 from autodiff_hook.runtime.specialising import came_to_nan, differentiated
 from autodiff_hook.runtime.splitting import NUMBERS
+from autodiff_hook.runtime.trees import same
 
 
 class Pulled:
@@ -143,18 +143,3 @@ def fitted(cotangent: Any, value: Any) -> Any:
         return np.asarray(cotangent, np.float64) if plain else UNFIT
     real = isinstance(cotangent, (float, int, np.floating, np.integer)) and not isinstance(cotangent, bool)
     return float(cotangent) if real and type(value) in (float, int, np.float64) else UNFIT
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two values of one form are equal."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, (tuple, list)):
-        return len(a) == len(b) and all(map(same, a, b))
-    if isinstance(a, dict):
-        return list(a) == list(b) and all(map(same, a.values(), b.values()))
-    if isinstance(a, np.ndarray) and a.dtype.kind != "O":
-        equal = a.shape == b.shape and bool((a == b).all())
-        return equal or bool(np.array_equal(a, b, equal_nan=True))
-    # What is undefined in both is no difference.
-    return not isinstance(a, numbers.Number) or bool(a == b or a != a and b != b)

@@ -246,3 +246,19 @@ def refuse_complex(value: Any) -> None:
             refuse_complex(part)
     elif isinstance(value, complex) or kind == "array" and value.dtype.kind == "c":
         raise Unsupported("jacobian and hessian are defined here for real arguments and values; this one is complex")
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two runs gave the same value, as far as numbers and text in containers say it; nan is nan."""
+    if type(a) is not type(b):
+        return False
+    kind = kind_of(type(a))
+    if kind == "array":
+        if a.dtype.kind == "O":
+            return a.shape == b.shape and all(map(same, a.flat, b.flat))
+        return np.array_equal(a, b) or a.dtype.kind in "fc" and np.array_equal(a, b, equal_nan=True)
+    if kind in ("tuple", "list"):
+        return len(a) == len(b) and all(map(same, a, b))
+    if kind == "dict":
+        return list(a) == list(b) and all(map(same, a.values(), b.values()))
+    return kind not in ("number", "inert") or bool(a == b or a != a and b != b)

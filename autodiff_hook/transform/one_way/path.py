@@ -323,9 +323,6 @@ class Path(Trail):
     def assume(self, operand: Operand) -> None:
         """Nothing changes on one way."""
 
-    def begin(self, statement: Statement) -> None:
-        """A statement is looked at before it is added."""
-
 
 _RESUMED: Final = Path._resumed.__code__
 

@@ -126,9 +126,9 @@ class Inference:
         self.classes: dict[Statement, type] = {}
         """The classes of the named tuples that statements put together."""
         self.fields: dict[tuple[Variable, str], tuple[Operand, Statement | None]] = {}
+        """The attributes of objects, and what assigns them; those of merged objects come by parameters."""
         self.results: set[Variable] = set()
         """Objects of library classes of which nothing but fields are read, however the class looks them up."""
-        """The attributes of objects, and what assigns them; those of merged objects come by parameters."""
         self.stores: dict[Operand, Statement] = {}
         self.orders: list[tuple[Statement, Statement | Edge]] = []
         """What assigns an attribute or a captured variable, and what reads it or takes it along."""

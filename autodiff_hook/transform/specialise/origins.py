@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.lattice import content_of, number_types, sites_in
+from autodiff_hook.transform.specialise.parts import parts_of
 from autodiff_hook.transform.specialise.program import PARTS, Program
 
 TypeOf = Callable[[Operand], Abstract]
@@ -69,10 +70,7 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
 
 def _chooses(key: Abstract) -> bool:
     """Whether a key chooses elements by a sequence, and so copies them."""
-    if isinstance(key, Known) and type(key.value) is tuple:
-        key = Tuple(tuple(map(Known, key.value)))
-    parts = key.items if isinstance(key, Tuple) and key.cls is tuple else (key,)
-    return any(isinstance(x, (Array, List)) or _class_of(x) in (tuple, list, np.ndarray) for x in parts)
+    return any(isinstance(x, (Array, List)) or _class_of(x) in (tuple, list, np.ndarray) for x in parts_of(key))
 
 
 def _class_of(value: Abstract) -> type | None:
