@@ -39,7 +39,21 @@ def compared(xs):
     return total + (xs[0] if (a, 2) < (b, 1) else xs[1]) + odd(xs[0])
 
 
-@pytest.mark.parametrize("f", [sorted_tuples, heaps_of_tuples, compared])
+def given_list_beside_a_tuple(xs):
+    first, *_, last = xs
+    total = first * last if xs == (0.7, 0.2, 0.9, 0.4) else first
+    return total + sum(xs[:2]) * (xs[:2] != (xs[0], xs[1])) + last * (tuple(xs) == xs) + odd(first)
+
+
+def given_list_beside_lists(xs):
+    first, *_, last = xs
+    total = first * last if xs == [0.7, 0.2, 0.9, 0.4] else first + last * last
+    return total + (xs[1] if [0.5] < xs else xs[2]) * (xs[1:] >= [xs[1]]) + odd(first)
+
+
+@pytest.mark.parametrize(
+    "f", [sorted_tuples, heaps_of_tuples, compared, given_list_beside_a_tuple, given_list_beside_lists]
+)
 def test_on_one_way(f):
     for values in (VALUES, VALUES[::-1], [0.3, 0.3, 0.3, 0.3]):
         check(f, values, specialised=None)

@@ -39,7 +39,9 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
 def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     """Whether two values are equal, in whatever containers: each comparison of numbers decides about the way."""
     kinds = [sequence_of(inf, x) for x in (a, b)]
-    if kinds[0] is kinds[1] is not None:
+    if None not in kinds and kinds[0] is not kinds[1]:
+        return False
+    if kinds[0] is not None and kinds[1] is not None:
         first, second = parts(inf, a), parts(inf, b)
         return len(first) == len(second) and all(_are_equal(inf, x, y) for x, y in zip(first, second))
     if not all(_is_fraction(inf.type_of(x)) for x in (a, b)):

@@ -57,19 +57,18 @@ def held_as(inf: Path, s: Statement, value: Any) -> Abstract:
 def sequence_of(inf: Path, operand: Operand) -> type | None:
     """Whether a value is a list or a tuple, by the class; None if it is something else."""
     value = inf.type_of(operand)
-    if isinstance(value, Container) and value.cls is list:
-        return list
-    if operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
-        return tuple
-    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
+    if isinstance(value, (Container, Tuple)):
+        return value.cls if value.cls in (list, tuple) else None
+    return tuple if operand in inf.tuples or isinstance(value, Known) and type(value.value) is tuple else None
 
 
 def parts(inf: Path, operand: Operand) -> list[Operand]:
     """The items of anything that has a number of them which is known on this way."""
     if operand in inf.iterators:
         return list(inf.iterators[operand])
-    if operand in inf.tuples:
-        return inf.tuples[operand]
+    known = inf.tuples.get(operand) or inf.given_lists.get(operand)
+    if known is not None:
+        return known
     value = inf.type_of(operand)
     if isinstance(value, Container):
         held = inf.content(operand)
@@ -97,7 +96,9 @@ def is_adopted(value: Abstract) -> TypeGuard[Outside]:
 
 
 def _taken_apart(inf: Path, operand: Operand, value: Tuple) -> list[Operand]:
-    found = inf.tuples[operand] = [_taken(inf, operand, value, i) for i in range(len(value.items))]
+    found = [_taken(inf, operand, value, i) for i in range(len(value.items))]
+    table = inf.given_lists if value.cls is list else inf.tuples
+    table[operand] = found
     return found
 
 

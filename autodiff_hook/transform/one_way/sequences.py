@@ -147,7 +147,7 @@ _OF_LISTS: Final = ("+", "*")
 
 def joined(inf: Path, s: Statement) -> Abstract | None:
     """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
-    kinds = [_sequence(inf, x) for x in s.operands]
+    kinds = [sequence_of(inf, x) for x in s.operands]
     extended = s.op == "inplace" and kinds[0] is list
     if extended and s.data not in _OF_LISTS:
         return alias(inf, s, inf.perform("binary", list(s.operands), s.data))
@@ -182,15 +182,6 @@ def _changed(inf: Path, s: Statement, held: list[Operand]) -> Abstract:
     owner = changeable(inf, s.operands[0])
     inf.changed(owner)[:] = held
     return alias(inf, s, owner)
-
-
-def _sequence(inf: Path, operand: Operand) -> type | None:
-    value = inf.type_of(operand)
-    if isinstance(value, Container):
-        return list if value.cls is list else None
-    if isinstance(value, Tuple) and value.cls in (list, tuple):
-        return value.cls
-    return tuple if isinstance(value, Known) and type(value.value) is tuple else None
 
 
 def _as(inf: Path, s: Statement, cls: type, held: list[Operand]) -> Abstract:

@@ -95,6 +95,8 @@ class Trail(Inference):
         self.peeked: set[Operand] = set()
         self.loaded_items: dict[tuple[Operand, Any], Operand] = {}
         self.tuples: dict[Operand, list[Operand]] = {}
+        self.given_lists: dict[Operand, list[Operand]] = {}
+        """The items of tuples, and those of lists that are given as they are."""
         self.iterators: dict[Operand, Iterator[Operand]] = {}
         self.pinned = self.program.pinned
         self.silences: list[Any] = []
