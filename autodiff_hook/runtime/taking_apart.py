@@ -29,7 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Parameters, Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import anonymous, example_of, inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import anonymous, example_of, in_parts, inert_class, number_types
 from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.wording import named
 
@@ -186,15 +186,13 @@ def ask_for_references(inf: Inference, kind: Abstract) -> None:
 
 def general(kind: Abstract) -> Abstract:
     """What a program of its own takes for granted of a value: its type."""
-    types = number_types(kind)
+    kind, types = in_parts(kind), number_types(kind)
     if types is not None:
         if types & {complex, np.complex128, np.complex64}:
             raise Refused("a complex number")
         return Number(types, example=example_of(kind))
     if isinstance(kind, Tuple) and kind.cls is tuple:
         return Tuple(tuple(map(general, kind.items)), example=kind.example)
-    if isinstance(kind, Known) and type(kind.value) is tuple:
-        return general(Tuple(tuple(map(Known, kind.value)), example=kind.value))
     if isinstance(kind, (Array, Reference)):
         return kind
     cls = inert_class(kind)

@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import is_virtual, join, number_types
+from autodiff_hook.transform.specialise.lattice import in_parts, is_virtual, join, number_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.wording import named
@@ -37,9 +37,7 @@ _MOST: Final = len(ONE_BY_ONE)
 
 def items(inf: Inference, operand: Operand) -> list[Operand] | None:
     """What comes out of an iteration, one by one; None if it is of one kind, or not known so."""
-    kind = inf.type_of(operand)
-    if isinstance(kind, Known) and type(kind.value) is tuple:
-        kind = Tuple(tuple(map(Known, kind.value)))
+    kind = in_parts(inf.type_of(operand))
     if inf.one_way or not isinstance(kind, (Tuple, Outside)) or kind.cls not in (tuple, list, dict):
         return None
     if kind.cls is dict:

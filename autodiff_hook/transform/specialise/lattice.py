@@ -56,7 +56,7 @@ def join(a: Abstract, b: Abstract) -> Abstract:
         return Mixed(a.site, a.among | b.among, example=a.example)
     if isinstance(a, Dict) and isinstance(b, Dict) and a.site.root() is b.site.root():
         return replace(a, among=None if a.among is None or b.among is None else a.among | b.among)
-    a, b = map(_in_parts, (a, b))
+    a, b = map(in_parts, (a, b))
     numbers = number_types(a), number_types(b)
     if numbers[0] is not None and numbers[1] is not None:
         return Number(numbers[0] | numbers[1], example=example_of(a))
@@ -94,7 +94,7 @@ def _wider(a: Any, b: Any) -> Any:
 _KINDS: Final = "buifc"
 
 
-def _in_parts(value: Abstract) -> Abstract:
+def in_parts(value: Abstract) -> Abstract:
     """What is known of the items of a tuple, each by itself."""
     if isinstance(value, Known) and type(value.value) is tuple:
         return Tuple(tuple(map(Known, value.value)), example=value.value)
@@ -205,7 +205,7 @@ def is_real(value: Abstract) -> bool:
 
 def item_like(value: Abstract) -> Abstract | None:
     """What is known of an item of a list that may change; None if such a list is not understood."""
-    types = number_types(value)
+    value, types = in_parts(value), number_types(value)
     if types is not None:
         return Number(types, example=example_of(value))
     if isinstance(value, Reference):
@@ -216,8 +216,6 @@ def item_like(value: Abstract) -> Abstract | None:
     if isinstance(value, Tuple) and value.cls not in (list, dict):
         items = tuple(map(item_like, value.items))
         return None if None in items else Tuple(items, value.cls, example=value.example)  # type: ignore[arg-type]
-    if isinstance(value, Known) and type(value.value) is tuple:
-        return item_like(Tuple(tuple(map(Known, value.value)), example=value.value))
     cls = inert_class(value)
     if cls is not None:
         return Instance(cls, example=example_of(value))
@@ -228,10 +226,9 @@ def item_like(value: Abstract) -> Abstract | None:
 
 def is_plain_key(key: Abstract) -> bool:
     """Whether a key is a number, a text, or a tuple or a frozenset of these."""
+    key = in_parts(key)
     if isinstance(key, Tuple):
         return key.cls is tuple and all(map(is_plain_key, key.items))
-    if isinstance(key, Known) and type(key.value) is tuple:
-        return all(map(is_plain_key, map(Known, key.value)))
     frozen = isinstance(key, Dict) and key.site.cls is frozenset
     return frozen or number_types(key) is not None or inert_class(key) is not None
 

@@ -6,7 +6,7 @@ from types import EllipsisType
 
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import is_number_of, number_types
+from autodiff_hook.transform.specialise.lattice import in_parts, is_number_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 
 
@@ -33,11 +33,8 @@ def rank_of(owner: Array, key: Abstract) -> int:
 
 def parts_of(key: Abstract) -> tuple[Abstract, ...]:
     """The parts of an index, one by one."""
-    if isinstance(key, Tuple) and key.cls is tuple:
-        return key.items
-    if isinstance(key, Known) and type(key.value) is tuple:
-        return tuple(map(Known, key.value))
-    return (key,)
+    key = in_parts(key)
+    return key.items if isinstance(key, Tuple) and key.cls is tuple else (key,)
 
 
 def _is_basic(part: Abstract, value: object) -> bool:

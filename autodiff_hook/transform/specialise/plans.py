@@ -20,7 +20,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of, is_set
+from autodiff_hook.transform.specialise.lattice import example_of, in_parts, is_set
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias
 from autodiff_hook.transform.specialise.wording import named
 
@@ -76,11 +76,8 @@ def require_value(inf: Inference, s: Statement, operands: list[Operand]) -> bool
 
 def items_of(value: Abstract) -> tuple[Abstract, ...] | None:
     """What is known of the items of a tuple or a list of known length."""
-    if isinstance(value, Tuple):
-        return value.items if value.cls is not dict else None
-    if isinstance(value, Known) and type(value.value) is tuple:
-        return tuple(map(Known, value.value))
-    return None
+    value = in_parts(value)
+    return value.items if isinstance(value, Tuple) and value.cls is not dict else None
 
 
 def part_of(inf: Inference, s: Statement, items: tuple[Abstract, ...], index: int) -> Abstract:
