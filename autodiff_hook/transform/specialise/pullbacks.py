@@ -14,8 +14,8 @@ from autodiff_hook.records import record
 from autodiff_hook.registry import registry
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.strong import PLAIN
+from autodiff_hook.transform.improve.liveness import removable
 from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
-from autodiff_hook.transform.improve.simplify import removable
 from autodiff_hook.transform.specialise.bodies import Body, Refused
 from autodiff_hook.transform.specialise.folding import fold
 from autodiff_hook.transform.specialise.templates import (
