@@ -20,7 +20,8 @@ from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, is_open
-from autodiff_hook.runtime.reachable import methods_of, names_in, namespaces_of, reachable
+from autodiff_hook.runtime.reachable import Walk, methods_of, names_in, namespaces_of
+from autodiff_hook.runtime.sharing import ByCode
 from autodiff_hook.runtime.slots import Attribute
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -82,8 +83,37 @@ def reaches(alg: Algebra, *values: Any, names: bool = True) -> bool:
     """Whether something with a token can be reached from one of ``values`` by reference, or by ``names``."""
     if idle(alg):
         return False
-    value = values[0] if len(values) == 1 else values
-    return any(map(_Search(alg).finds, reachable(value, bool(alg.buffers), alg.memories.given, names=names)))
+    return _Search(alg, names).finds(values[0] if len(values) == 1 else values)
+
+
+def soon_reaches(alg: Algebra, function: FunctionType, *operands: Any) -> bool | None:
+    """Whether something with a token can be reached from a call.
+
+    None if little is held by what it is given, but so much named there that to enter it takes less than a search.
+    """
+    if idle(alg):
+        return False
+    code = function.__code__
+    if id(code) not in _named_much.found:
+        found = _Search(alg).finds_within((function, *operands), _MUCH)
+        if found is not None:
+            return found
+        _named_much.add(code, True)
+    return None if _is_little(operands) else reaches(alg, function, *operands)
+
+
+_MUCH: Final = 1000
+_LITTLE: Final = 100
+_named_much: Final[ByCode[bool]] = ByCode(1024)
+
+
+def _is_little(operands: Any) -> bool:
+    met = 0
+    for items in Walk(names=False).levels(operands):
+        met += len(items)
+        if met > _LITTLE:
+            return False
+    return True
 
 
 def holds(alg: Algebra, reference: Any) -> bool:
@@ -95,15 +125,52 @@ def holds(alg: Algebra, reference: Any) -> bool:
 class _Search:
     """What one search for tokens needs to know of each item, and has found out about classes."""
 
-    __slots__ = ("_alg", "_classes", "_roots")
+    __slots__ = ("_alg", "_classes", "_defaults", "_roots", "_walk")
 
-    def __init__(self, alg: Algebra) -> None:
+    def __init__(self, alg: Algebra, names: bool = True) -> None:
         self._alg = alg
         self._roots = [root for root, _ in alg.buffers.values()]
         self._classes: dict[type, bool] = {}
+        self._defaults: dict[type, bool] = {}
+        self._walk = Walk(bool(alg.buffers), alg.memories.given, names=names)
 
-    def finds(self, item: Any) -> bool:
-        """Whether an item itself has a token."""
+    def finds(self, value: Any) -> bool:
+        """Whether something with a token can be reached from a value."""
+        return any(map(self._is_among, self._walk.levels(value)))
+
+    def finds_within(self, value: Any, most: int) -> bool | None:
+        """The same; None if more is met than that."""
+        met = 0
+        for items in self._walk.levels(value):
+            if self._is_among(items):
+                return True
+            met += len(items)
+            if met > most:
+                return None
+        return False
+
+    def _is_among(self, items: list[Any]) -> bool:
+        """Whether one of several items itself has a token: by its identity, or by what its class tells of it."""
+        alg, classes = self._alg, self._classes
+        tables = (alg.shadows, alg.losses, alg.generators)
+        if not all([table.keys().isdisjoint(map(id, items)) for table in tables]) and any(map(self._has_token, items)):
+            return True
+        for cls in set(map(type, items)) - classes.keys():
+            classes[cls] = self._asks(cls)
+        return any([self._tells(item) for item in items if classes[type(item)]])
+
+    def _has_token(self, item: Any) -> bool:
+        alg, key = self._alg, id(item)
+        return key in alg.generators or (holds(alg, item) if key in alg.shadows else key in alg.losses)
+
+    def _asks(self, cls: type) -> bool:
+        """Whether more than the identity of the values of a class is asked for."""
+        form = kind_of(cls)
+        if form == "array" or issubclass(cls, (type, FunctionType)) or cls.__name__ == "CarriedIterator":
+            return True
+        return bool(self._roots) or form == "object" and is_open(cls) and self._has_defaults(cls)
+
+    def _tells(self, item: Any) -> bool:
         alg, cls = self._alg, type(item)
         if issubclass(cls, type):
             return any([holds(alg, holder_of(base, "")) for base in item.__mro__]) or self._has_defaults(item)
@@ -111,31 +178,27 @@ class _Search:
         if form == "array":
             root = root_of(item)
             return id(root) in alg.buffers or id(root) in alg.shadows and holds(alg, root)
-        if cls.__name__ == "CarriedIterator" or id(item) in alg.generators:
+        if cls is FunctionType:
+            return self._reads(item)
+        if cls.__name__ == "CarriedIterator" or form == "object" and is_open(cls) and self._has_defaults(cls):
             return True
-        if cls is FunctionType and self._reads(item):
-            return True
-        if form == "object" and is_open(cls) and self._has_defaults(cls):
-            return True
-        if id(item) in alg.shadows:
-            return holds(alg, item)
-        if id(item) in alg.losses:
-            return True
-        return bool(self._roots) and alg.memories.may_have(item, self._roots)
+        return id(item) not in alg.shadows and bool(self._roots) and alg.memories.may_have(item, self._roots)
 
     def _reads(self, function: FunctionType) -> bool:
         """Whether a function names a global that has a token."""
+        if self._alg.shadows.keys().isdisjoint(self._walk.namespaces):
+            return False
         names = names_in(function.__code__)
         entries = [self._alg.shadows.get(id(held)) for held in namespaces_of(function, names)]
         return any(some([entry[1].get(name) for name in names]) for entry in entries if entry is not None)
 
     def _has_defaults(self, cls: type) -> bool:
         """Whether a method of a class has a default that may have a token; what it has captured is met besides."""
-        found = self._classes.get(cls)
+        found = self._defaults.get(cls)
         if found is None:
             methods = methods_of(cls)
             held = (*methods, *[method.__kwdefaults__ for method in methods])
-            found = self._classes[cls] = not self._alg.shadows.keys().isdisjoint(map(id, held))
+            found = self._defaults[cls] = not self._alg.shadows.keys().isdisjoint(map(id, held))
         return found
 
 

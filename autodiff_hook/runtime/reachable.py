@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper, cached_property
+from itertools import chain
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
@@ -37,35 +38,114 @@ def reachable(
     That is globals, and, of classes that are met, methods and other attributes; not if ``names`` is false. What is
     ``seen`` is passed by, and grows by what is met. Leaves, and tuples of nothing but leaves, are passed by as well.
     """
-    seen = set() if seen is None else seen
-    waiting, named, bases = [value], _Named(), set[int]()
-    while waiting:
-        for item in waiting:  # it grows: what is near comes first
+    return chain.from_iterable(Walk(arrays, given, seen, names).levels(value))
+
+
+_PASSED: Final = 0
+_PLAIN: Final = 1
+"""What refers to what the garbage collector says."""
+_TUPLE: Final = 2
+_ARRAY: Final = 3
+_CLASS: Final = 4
+_OTHER: Final = 5
+
+
+class Walk:
+    """A search through references, level by level: most of what there is asks for no call of its own."""
+
+    __slots__ = ("_arrays", "_bases", "_given", "_named", "_names", "_seen", "_ways", "namespaces")
+
+    def __init__(
+        self,
+        arrays: bool = False,
+        given: dict[int, tuple[Any, list[Any]]] | None = None,
+        seen: set[int] | None = None,
+        names: bool = True,
+    ) -> None:
+        self._arrays = arrays
+        self._given = given or {}
+        self._seen = set() if seen is None else seen
+        self._names = names
+        self._named = _Named()
+        self._ways: dict[type, int] = {}
+        self._bases: set[int] = set()
+        self.namespaces: set[int] = set()
+        """The globals in which functions were met to name something, by identity."""
+
+    def levels(self, value: Any) -> Iterator[list[Any]]:
+        """What is ``reachable`` from ``value``: what is near comes first."""
+        given, waiting = self._given, [value]
+        while waiting:
+            items, waiting = self._met(waiting)
+            yield items
+            if given and not given.keys().isdisjoint(map(id, items)):
+                waiting += [held for item in items if id(item) in given for held in given[id(item)][1]]
+            waiting = waiting or self._named.attributes()
+
+    def _met(self, waiting: list[Any]) -> tuple[list[Any], list[Any]]:
+        """What is new of a level, and what that refers to."""
+        seen, ways = self._seen, self._ways
+        plain, others, further = [], [], []
+        for item in waiting:
             cls = type(item)
-            if cls in LEAVES or id(item) in seen or cls is tuple and LEAVES.issuperset(map(type, item)):
+            try:
+                way = ways[cls]
+            except KeyError:
+                way = ways[cls] = self._way(cls)
+            key = id(item)
+            if not way or key in seen or way == _TUPLE and LEAVES.issuperset(map(type, item)):
                 continue
-            kind = kind_of(cls)
-            if kind == "number" or kind == "array" and not (arrays or item.dtype.hasobject):
+            if way == _ARRAY and not (self._arrays or item.dtype.hasobject):
                 continue
-            if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
-                if names and issubclass(cls, type):
-                    seen.add(id(item))
-                    new = [base for base in item.__mro__ if id(base) not in bases]
-                    bases.update(map(id, new))
-                    waiting.extend(captured_by([method for base in new for method in _methods_in(base)]))
-                    if is_open(item):
-                        named.classes += item.__mro__
-                        yield item
+            seen.add(key)
+            if way <= _TUPLE:
+                plain.append(item)
                 continue
-            seen.add(id(item))
-            yield item
-            waiting.extend(_referents(item, kind))
-            if names and cls is FunctionType:
-                waiting.extend(_globals_of(item))
-                named.names |= names_in(item.__code__)
-            if given and id(item) in given:
-                waiting.extend(given[id(item)][1])
-        waiting = named.attributes()
+            if way != _CLASS or is_open(item):
+                others.append(item)
+            further += self._held_by_class(item) if way == _CLASS else self._held_by(item)
+        return plain + others, [*further, *gc.get_referents(*plain)]
+
+    def _way(self, cls: type) -> int:
+        if cls in LEAVES:
+            return _PASSED
+        if cls is tuple:
+            return _TUPLE
+        kind = kind_of(cls)
+        if kind == "number":
+            return _PASSED
+        if kind == "array":
+            return _ARRAY
+        if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
+            return _CLASS if self._names and issubclass(cls, type) else _PASSED
+        return _OTHER if _is_told_apart(cls, kind) else _PLAIN
+
+    def _held_by_class(self, cls: Any) -> list[Any]:
+        new = [base for base in cls.__mro__ if id(base) not in self._bases]
+        self._bases.update(map(id, new))
+        if is_open(cls):
+            self._named.classes += cls.__mro__
+        return list(captured_by([method for base in new for method in _methods_in(base)]))
+
+    def _held_by(self, item: Any) -> list[Any]:
+        found = _referents(item)
+        if self._names and type(item) is FunctionType:
+            names = names_in(item.__code__)
+            self._named.names |= names
+            spaces = namespaces_of(item, names)
+            self.namespaces.update(map(id, spaces))
+            found += [held[name] for held in spaces for name in held.keys() & names]
+        return found
+
+
+def _is_told_apart(cls: type, kind: str) -> bool:
+    """Whether ``_referents`` knows more of the values of a class than the garbage collector."""
+    if cls in _TOLD_APART or issubclass(cls, (BuiltinFunctionType, np.void)):
+        return True
+    return _DICTS_ASIDE and kind == "object" and bool(cls.__dictoffset__)
+
+
+_TOLD_APART: Final = frozenset({FunctionType, _lru_cache_wrapper, memoryview, np.flatiter, np.broadcast, np.nditer})
 
 
 class _Named:
@@ -126,8 +206,9 @@ def _is_of_library(function: Any) -> bool:
     return type(function) is FunctionType and is_without_programs(function.__globals__.get("__name__"))
 
 
-def _referents(item: Any, kind: str) -> list[Any]:
+def _referents(item: Any) -> list[Any]:
     cls = type(item)
+    kind = kind_of(cls)
     if cls is FunctionType:
         own = item.__dict__
         return [
@@ -177,20 +258,14 @@ _DICTS_ASIDE: Final = sys.version_info >= (3, 13)
 """Whether an object refers to what its dict holds, and not to that."""
 
 
-def _globals_of(function: FunctionType) -> list[Any]:
-    """The containers, functions and classes that a function of a program names, in its module and others."""
-    names = names_in(function.__code__)
-    found = [held[name] for held in namespaces_of(function, names) for name in names if name in held]
-    return [x for x in found if kind_of(type(x)) not in ("number", "inert") or issubclass(type(x), type)]
-
-
 def namespaces_of(function: FunctionType, names: frozenset[str]) -> list[dict[str, Any]]:
     """The globals of a function of a program, and those of the modules that it names."""
-    found = [function.__globals__]
     if _is_of_library(function):
         return []
+    found = [function.__globals__]
     for held in found:  # it grows
-        modules = [vars(held[name]) for name in names if name in held and issubclass(type(held[name]), ModuleType)]
+        named = [held[name] for name in held.keys() & names]
+        modules = [vars(x) for x in named if issubclass(type(x), ModuleType)]
         others = [x for x in modules if not is_without_programs(x.get("__name__"))]
         found += [x for x in others if not any(x is known for known in found)]
     return found
@@ -205,7 +280,7 @@ def names_in(code: CodeType) -> frozenset[str]:
     return found
 
 
-_names: Final[ByCode[frozenset[str]]] = ByCode(1024)
+_names: Final[ByCode[frozenset[str]]] = ByCode(1 << 14)
 
 
 def _referents_of_array(array: Any) -> list[Any]:

@@ -26,7 +26,7 @@ import numpy as np
 
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
-from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some, soon_reaches
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN
@@ -504,7 +504,7 @@ def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwar
         return enter(alg, t, function, args, kwargs)
     if id(function) not in alg.losses and in_library(function):
         at_once = function.__code__.co_flags & inspect.CO_COROUTINE or is_method_of_container(function)
-        if at_once or loses(alg, t[1:], function, args, kwargs):
+        if at_once or some(t[1:]) or soon_reaches(alg, function, *args, *kwargs.values()) is not False:
             return enter(alg, t, function, args, kwargs)
         if not alg.memories.of_call(function):
             return call_constant(alg, function, args, kwargs, searched=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from autodiff_hook import gradient, pullback
+from autodiff_hook.runtime.reachable import Walk
 from autodiff_hook.testing import check_gradient
 
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
@@ -67,3 +68,19 @@ def _report(error: BaseException) -> tuple[type, str, list[tuple[str, int | None
 def assert_same_exception(f: Callable[..., Any], *args: Any) -> None:
     """What leaves ``f`` is the same when it is differentiated: type, message, functions and lines."""
     assert raised_in_gradient(f, *args) == raised(f, *args)
+
+
+def searched_in(call: Callable[..., Any], *args: Any) -> list[Any]:
+    """What is searched for derivatives during a call."""
+    found: list[Any] = []
+    levels = Walk.levels
+
+    def noting(self: Walk, value: Any) -> Iterator[list[Any]]:
+        for items in levels(self, value):
+            found.extend(items)
+            yield items
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Walk, "levels", noting)
+        call(*args)
+    return found

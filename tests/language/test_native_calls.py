@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import copy
 import ctypes
 import functools
 import json
@@ -16,14 +17,12 @@ from typing import Optional
 
 import numpy as np
 import pytest
-from helpers import assert_gradients
+from helpers import assert_gradients, searched_in
 
 from autodiff_hook import AutodiffError, NotDifferentiable, gradient, jvp, nondifferentiable, pullback
-from autodiff_hook.algebras import shadows, typed
 from autodiff_hook.registry import writes
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.reading import only_reads
-from autodiff_hook.semantics import opaque as opaque_calls
 from autodiff_hook.testing import check_gradient
 
 
@@ -526,26 +525,8 @@ class Named:
 
 
 def test_caches_of_the_standard_library_are_not_searched_for_what_all_programs_have_asked_them():
-    from autodiff_hook.runtime.reachable import reachable
-
     assert any(x is Named for x in reachable(typing.Optional[Named]))
     assert not any(x is Named for x in reachable(typing.Literal["a", "b"]))
-
-
-def searched_in(operator, f, x):
-    """What is searched for derivatives while ``f`` is carried."""
-    found = []
-
-    def noting(*args, **kwargs):
-        for item in reachable(*args, **kwargs):
-            found.append(item)
-            yield item
-
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (shadows, opaque_calls, typed):
-            patch.setattr(module, "reachable", noting)
-        operator(f, x)
-    return found
 
 
 class Remote:
@@ -624,6 +605,50 @@ def test_what_classes_are_asked_of_themselves_is_a_constant():
 
     assert gradient(f, X)[0] == 2.0 * X
     assert LENGTHS[3] not in searched_in(gradient, f, X)
+
+
+class Setting:
+    """What names much, and holds little."""
+
+    scale = 1.0
+
+    def __init__(self, place):
+        self.place = place
+
+    def __copy__(self):
+        found = Setting(self.place + 1)
+        found.scale = SETTINGS[self.place].scale
+        return found
+
+
+SETTINGS = [Setting(i) for i in range(5000)]
+
+
+def test_python_code_of_libraries_is_entered_where_a_search_for_a_reason_would_be_long():
+    def f(x):
+        held = [x * x]
+        SETTINGS[2].scale = 3.0 * held[0]
+        try:
+            return copy.copy(SETTINGS[1]).scale + copy.copy(SETTINGS[2]).scale * held[0]
+        finally:
+            del SETTINGS[2].scale
+
+    for _ in range(2):
+        assert gradient(f, X)[0] == pytest.approx(12.0 * X**3)
+    assert len(searched_in(gradient, f, X)) < len(SETTINGS)
+
+
+HELD = [1.0]
+ask_held = opaque("def f(): return ask(0)", ask=HELD.__getitem__)
+
+
+def test_what_the_method_of_a_container_that_is_named_is_bound_to_is_reached():
+    def f(x):
+        HELD[0] = x * x
+        return ask_held() * x
+
+    with pytest.raises(NotDifferentiable):
+        gradient(f, X)
 
 
 KEY = """
