@@ -76,6 +76,10 @@ class Algebra:
         """The functions in scope and the classes that were called, by identity, and what the registry was then."""
         self.cached: dict[int, tuple[Any, dict[Any, tuple[Any, Any]]]] = {}
         """Caches, by identity, with what was computed for them here: the tokens it was asked with, value and token."""
+        self.calls = 0
+        """How many functions were carried."""
+        self.unsearched = 0
+        """How many functions of libraries run that were entered without a search for a reason: so is what they call."""
         self.named: BaseException | None = None
         """The error of ours that a handler of the program has named last."""
         self.dropped: AutodiffError | None = None

@@ -95,7 +95,7 @@ def soon_reaches(alg: Algebra, function: FunctionType, *operands: Any) -> bool |
         return False
     code = function.__code__
     if id(code) not in _named_much.found:
-        found = _Search(alg).finds_within((function, *operands), _MUCH)
+        found, _ = reaches_within(alg, _MUCH, function, *operands)
         if found is not None:
             return found
         _named_much.add(code, True)
@@ -114,6 +114,11 @@ def _is_little(operands: Any) -> bool:
         if met > _LITTLE:
             return False
     return True
+
+
+def reaches_within(alg: Algebra, most: int, *values: Any) -> tuple[bool | None, int]:
+    """Whether something with a token can be reached, None if more is met than ``most``; and how much was met."""
+    return _Search(alg).finds_within(values, most)
 
 
 def holds(alg: Algebra, reference: Any) -> bool:
@@ -138,16 +143,16 @@ class _Search:
         """Whether something with a token can be reached from a value."""
         return any(map(self._is_among, self._walk.levels(value)))
 
-    def finds_within(self, value: Any, most: int) -> bool | None:
-        """The same; None if more is met than that."""
+    def finds_within(self, value: Any, most: int) -> tuple[bool | None, int]:
+        """The same, None if more is met than ``most``; and how much was met."""
         met = 0
         for items in self._walk.levels(value):
-            if self._is_among(items):
-                return True
             met += len(items)
+            if self._is_among(items):
+                return True, met
             if met > most:
-                return None
-        return False
+                return None, met
+        return False, met
 
     def _is_among(self, items: list[Any]) -> bool:
         """Whether one of several items itself has a token: by its identity, or by what its class tells of it."""

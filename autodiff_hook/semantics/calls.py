@@ -504,11 +504,24 @@ def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwar
         return enter(alg, t, function, args, kwargs)
     if id(function) not in alg.losses and in_library(function):
         at_once = function.__code__.co_flags & inspect.CO_COROUTINE or is_method_of_container(function)
-        if at_once or some(t[1:]) or soon_reaches(alg, function, *args, *kwargs.values()) is not False:
+        if at_once or alg.unsearched or some(t[1:]):
+            return enter(alg, t, function, args, kwargs)
+        reached = soon_reaches(alg, function, *args, *kwargs.values())
+        if reached is None:
+            return _enter_unsearched(alg, t, function, args, kwargs)
+        if reached:
             return enter(alg, t, function, args, kwargs)
         if not alg.memories.of_call(function):
             return call_constant(alg, function, args, kwargs, searched=True)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_OPTED_IN)
+
+
+def _enter_unsearched(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
+    alg.unsearched += 1
+    try:
+        return enter(alg, t, function, args, kwargs)
+    finally:
+        alg.unsearched -= 1
 
 
 CALLING.update(apply=apply, call_method=call_method)

@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook import reports
-from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load, some
 from autodiff_hook.debugging import NANS
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
@@ -15,9 +15,10 @@ from autodiff_hook.ir.types import Signature
 from autodiff_hook.runtime.giving_up import is_part, note_part, when_noted
 from autodiff_hook.runtime.sharing import ByNamespace
 from autodiff_hook.semantics.analysing import GlobalFacts, analyse
+from autodiff_hook.semantics.constant_calls import MANY, Constant
 from autodiff_hook.semantics.generators import started
 from autodiff_hook.semantics.meanings import TABLE, Args, Kwargs
-from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.semantics.opaque import call_constant, call_opaque
 from autodiff_hook.semantics.watching import watching_table
 from autodiff_hook.transform.generic.carrying import carrying_pass
 
@@ -25,7 +26,7 @@ from autodiff_hook.transform.generic.carrying import carrying_pass
 class Carried:
     """The carried program of one code object with one set of globals."""
 
-    __slots__ = ("__weakref__", "code", "count", "facts", "kind", "signature", "unsupported")
+    __slots__ = ("__weakref__", "code", "constant", "count", "facts", "kind", "signature", "unsupported")
 
     def __init__(self, code: CodeType, globals_: dict[str, Any], table: dict[str, Any] = TABLE) -> None:
         self.unsupported = ""
@@ -33,6 +34,7 @@ class Carried:
         self.code = code
         self.count = -1
         """How many arguments a plain call has, of a function that has no others."""
+        self.constant = Constant()
         try:
             primal = analyse(code, globals_)
             self.signature: Signature = primal.ir.signature
@@ -134,6 +136,9 @@ def enter_carried(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
         known = _program_of(function.__code__, function.__globals__)
     if known.unsupported:
         return call_opaque(alg, t[1:], function, args, kwargs, known.unsupported)
+    constant = known.constant
+    if constant.calls and not some(t) and constant.is_seen(alg, function, (*args, *kwargs.values())):
+        return call_constant(alg, function, args, kwargs, searched=True)
     values, tokens = args, t[1:]
     if known.count != len(args) or kwargs:
         plan = binding(function, len(args), tuple(kwargs))
@@ -143,7 +148,10 @@ def enter_carried(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
     program: Any = FunctionType(known.code, function.__globals__, function.__name__, None, function.__closure__)
     if known.kind != "function":
         return started(alg, program, tokens, values), None
+    before = alg.calls = alg.calls + 1
     result: Result = program(alg, tokens, *values)
+    if (constant.calls or alg.calls - before > MANY) and not some(t):
+        constant.note(alg.calls - before)
     if alg.fresh or alg.lifetimes.suspects:
         values = ()
         alg.lifetimes.drop_suspects()

@@ -1,0 +1,55 @@
+"""Calls of functions in scope that have to do with no derivative, where a search shows it sooner than carrying them.
+
+What is given nothing with a token may still reach one: by a reference, or a name. Where a function would carry many
+others, it is searched for one first; if there is none, the call runs natively, like any that no derivative goes into.
+All is counted and nothing clocked, so that what is done can be repeated.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from autodiff_hook.algebras.shadows import Algebra, reaches_within
+from autodiff_hook.debugging import NANS
+
+MANY: Final = 8
+"""How many functions a call carries that is worth a search."""
+_SEARCHED: Final = 20
+"""How many things are searched for tokens in less time than one function is carried."""
+_PATIENCE: Final = 10
+
+
+class Constant:
+    """What is known of the calls of one function that were given nothing with a token."""
+
+    __slots__ = ("_failures", "_runs", "_size", "_wait", "calls")
+
+    def __init__(self) -> None:
+        self.calls = 0
+        """How many functions such calls have carried, from the first that has carried many."""
+        self._runs = 0
+        self._size = 0
+        """How many things the last search has met."""
+        self._failures = self._wait = 0
+
+    def note(self, calls: int) -> None:
+        """A call has carried so many functions."""
+        self.calls += calls
+        self._runs += 1
+
+    def is_seen(self, alg: Algebra, function: Any, operands: tuple[Any, ...]) -> bool:
+        """Whether a call is seen to reach nothing with a token, in less time than it would take on the average."""
+        most = self.calls * _SEARCHED // self._runs
+        if alg.held or alg.others:  # what the call may write to is then searched for as well
+            most //= 2
+        if self._wait > 0:
+            self._wait -= 1
+            return False
+        if NANS.on or self._size > most or alg.memories.of_call(function):
+            return False
+        found, met = reaches_within(alg, most, function, *operands)
+        self._size = met
+        if found:
+            self._failures = min(self._failures + 1, _PATIENCE)
+            self._wait = 1 << self._failures
+        return found is False
