@@ -162,6 +162,7 @@ class _Search:
             return True
         for cls in set(map(type, items)) - classes.keys():
             classes[cls] = self._asks(cls)
+        classes[FunctionType] = not alg.shadows.keys().isdisjoint(self._walk.namespaces)
         return any([self._tells(item) for item in items if classes[type(item)]])
 
     def _has_token(self, item: Any) -> bool:
@@ -171,7 +172,7 @@ class _Search:
     def _asks(self, cls: type) -> bool:
         """Whether more than the identity of the values of a class is asked for."""
         form = kind_of(cls)
-        if form == "array" or issubclass(cls, (type, FunctionType)) or cls.__name__ == "CarriedIterator":
+        if form == "array" or issubclass(cls, type) or cls.__name__ == "CarriedIterator":
             return True
         return bool(self._roots) or form == "object" and is_open(cls) and self._has_defaults(cls)
 
@@ -191,8 +192,6 @@ class _Search:
 
     def _reads(self, function: FunctionType) -> bool:
         """Whether a function names a global that has a token."""
-        if self._alg.shadows.keys().isdisjoint(self._walk.namespaces):
-            return False
         names = names_in(function.__code__)
         entries = [self._alg.shadows.get(id(held)) for held in namespaces_of(function, names)]
         return any(some([entry[1].get(name) for name in names]) for entry in entries if entry is not None)

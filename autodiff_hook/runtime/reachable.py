@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from functools import _lru_cache_wrapper, cached_property
+from functools import _lru_cache_wrapper, cached_property, lru_cache
 from itertools import chain
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
@@ -129,12 +129,13 @@ class Walk:
 
     def _held_by(self, item: Any) -> list[Any]:
         found = _referents(item)
-        if self._names and type(item) is FunctionType:
+        if type(item) is FunctionType:
             names = names_in(item.__code__)
-            self._named.names |= names
             spaces = namespaces_of(item, names)
             self.namespaces.update(map(id, spaces))
-            found += [held[name] for held in spaces for name in held.keys() & names]
+            if self._names:
+                self._named.names |= names
+                found += [held[name] for held in spaces for name in held.keys() & names]
         return found
 
 
@@ -196,6 +197,7 @@ def _function_in(attribute: Any) -> Any:
     return wrapped_by(attribute) if type(attribute) is FunctionType else attribute
 
 
+@lru_cache(1 << 12)
 def is_without_programs(module: Any) -> bool:
     """Whether a module, by its name, is of a package whose globals hold nothing that a program has made."""
     return str(module).partition(".")[0] in _WITHOUT_PROGRAMS
@@ -263,11 +265,14 @@ def namespaces_of(function: FunctionType, names: frozenset[str]) -> list[dict[st
     if _is_of_library(function):
         return []
     found = [function.__globals__]
+    known = {id(function.__globals__)}
     for held in found:  # it grows
-        named = [held[name] for name in held.keys() & names]
-        modules = [vars(x) for x in named if issubclass(type(x), ModuleType)]
-        others = [x for x in modules if not is_without_programs(x.get("__name__"))]
-        found += [x for x in others if not any(x is known for known in found)]
+        for name in held.keys() & names:
+            module = held[name]
+            if issubclass(type(module), ModuleType) and id(module.__dict__) not in known:
+                known.add(id(module.__dict__))
+                if not is_without_programs(module.__dict__.get("__name__")):
+                    found.append(module.__dict__)
     return found
 
 
