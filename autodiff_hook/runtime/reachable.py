@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dis
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import _lru_cache_wrapper, cached_property, lru_cache
 from itertools import chain
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
@@ -147,6 +148,39 @@ def _is_told_apart(cls: type, kind: str) -> bool:
 
 
 _TOLD_APART: Final = frozenset({FunctionType, _lru_cache_wrapper, memoryview, np.flatiter, np.broadcast, np.nditer})
+
+
+def changeable(values: Iterable[Any]) -> Iterator[Any]:
+    """What values refer to, and what else code among it may assign: attributes of functions, globals, modules."""
+    seen, spaces = set[int](), set[int]()
+    for value in values:
+        for item in reachable(value, seen=seen):
+            yield item
+            for held in _assigned_by(item) if type(item) is FunctionType else ():
+                if id(held) not in seen and id(held) not in spaces:
+                    spaces.add(id(held))
+                    yield held
+
+
+def _assigned_by(function: FunctionType) -> list[dict[str, Any]]:
+    """The dicts in which a function may assign names."""
+    return [function.__dict__, *(namespaces_of(function, names_in(function.__code__)) if _assigns(function) else ())]
+
+
+def _assigns(function: FunctionType) -> bool:
+    return not _ASSIGNING.isdisjoint(_operations_in(function.__code__)) or not _BY_CALLS.isdisjoint(
+        names_in(function.__code__)
+    )
+
+
+_ASSIGNING: Final = frozenset(
+    dis.opmap[name] for name in ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR") if name in dis.opmap
+)
+_BY_CALLS: Final = frozenset({"setattr", "delattr", "globals", "vars", "exec", "eval", "__dict__"})
+
+
+def _operations_in(code: CodeType) -> frozenset[int]:
+    return frozenset(code.co_code[::2]).union(*[_operations_in(x) for x in code.co_consts if type(x) is CodeType])
 
 
 class _Named:

@@ -32,9 +32,9 @@ from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.buffers import is_writeable, root_of
 from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
-from autodiff_hook.runtime.lookup import HEAP_TYPE
+from autodiff_hook.runtime.lookup import HEAP_TYPE, behind
 from autodiff_hook.runtime.losses import failure, is_changed, plain
-from autodiff_hook.runtime.reachable import reachable
+from autodiff_hook.runtime.reachable import changeable, reachable
 from autodiff_hook.runtime.typed_arrays import is_shown, is_typed_array
 from autodiff_hook.semantics.meanings import Args, Kwargs
 
@@ -211,8 +211,8 @@ def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterato
 
 def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:
     """The references that can be reached from what a call is given, with what they hold."""
-    seen: set[int] = set()
-    for reference in (found for value in values for found in reachable(value, seen=seen)):
+    for found in changeable(values):
+        reference = behind(found.__dict__) if issubclass(type(found), type) else found
         form = kind(reference)
         if form == "list":
             yield reference, list(reference)

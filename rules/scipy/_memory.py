@@ -17,8 +17,9 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.altering import GENERATORS, Drawn
 from autodiff_hook.runtime.buffers import is_writeable
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import behind
 from autodiff_hook.runtime.losses import failure
-from autodiff_hook.runtime.reachable import LEAVES, names_in, reachable
+from autodiff_hook.runtime.reachable import LEAVES, changeable, names_in
 from autodiff_hook.semantics.opaque import is_written
 
 MISSING = object()
@@ -30,13 +31,14 @@ class Memory:
     def __init__(self, alg, *roots):
         self.alg = alg
         roots = [root for root in roots if type(root) not in LEAVES]
-        self.before = {id(item): (item, contents(item)) for root in roots for item in reachable(root)}
-        self.arrays = [(array, array.copy()) for array in arrays_of(roots, self.before)]
+        self.before = {id(item): (item, contents(item)) for item in changeable(roots)}
+        self.arrays = [(array, array.copy()) for array in arrays_of(roots, self.before, "fc")]
+        self.roots, self.counts = roots, []
         self.generators = list(map(Drawn, generators_of([item for item, _ in self.before.values()])))
         self.drawn = self.generators
         self.after = {}
         self.written = []
-        self.tokens = {key: tokens_of(alg, item) for key, (item, _) in self.before.items()}
+        self.tokens = {key: tokens_of(alg, reference_of(item)) for key, (item, _) in self.before.items()}
         self.versions = versions(alg, self.arrays)
 
     def ran(self):
@@ -45,6 +47,8 @@ class Memory:
             new = contents(item)
             if any(matters(new.get(name), old.get(name, MISSING)) for name in new) or any(n not in new for n in old):
                 self.after[key] = (item, new)
+        self.counts = [(item, without_derivative(item)) for item, _ in self.before.values()]
+        self.counts += [(array, array.copy()) for array in arrays_of(self.roots, self.before, "iub")]
         self.drawn = [Drawn(each.generator) for each in self.generators]
         self.written = [(a, old, a.copy()) for a, old in self.arrays if not np.array_equal(a, old, equal_nan=True)]
 
@@ -72,9 +76,10 @@ class Memory:
             new = contents(item)
             if new.keys() != old.keys() or any(new[name] is not old[name] for name in new):
                 self.after[key] = item, new
-            self.alg.shadows.pop(id(item), None)
+            reference = reference_of(item)
+            self.alg.shadows.pop(id(reference), None)
             if self.tokens[key] is not None:
-                self.alg.lifetimes.hold(item, self.tokens[key].copy())
+                self.alg.lifetimes.hold(reference, self.tokens[key].copy())
         self.undo_arrays()
         written, self.written = self.written, []
         self.rewind()
@@ -102,13 +107,26 @@ class Memory:
             )
             if lost or now.keys() != new.keys():
                 put(item, new)
-                self.alg.shadows.pop(id(item), None)
-                lose(self.alg, item, self.alg.unknown(failure(function, reason)))
+                reference = reference_of(item)
+                self.alg.shadows.pop(id(reference), None)
+                lose(self.alg, reference, self.alg.unknown(failure(function, reason)))
             else:
                 put(item, {name: self.as_native(value, new[name]) for name, value in now.items()})
         check_arrays(self.written)
         for array, _, content in self.written:
             self.refill(array, content)
+        self.uncount()
+
+    def uncount(self):
+        """Leave counters, and what else has no derivative, as the native run did: the program knows of no other."""
+        for item, left in self.counts:
+            if type(left) is not dict:
+                self.refill(item, left)
+                continue
+            now = without_derivative(item)
+            changed = {name: value for name, value in left.items() if now.get(name, value) is not value}
+            if changed:
+                put(item, contents(item) | changed)
 
     def as_native(self, value, native):
         """What a slot holds now, with the content that the native run left there; its token is that of ``value``."""
@@ -164,7 +182,17 @@ def tokens_of(alg, item):
 
 def matters(new, old):
     """Whether a slot was changed to something that may carry a derivative."""
-    return new is not old and kind_of(type(new)) != "inert" and not issubclass(type(new), (int, np.integer))
+    return new is not old and may_move(new)
+
+
+def may_move(value):
+    """Whether a value may carry a derivative."""
+    return kind_of(type(value)) != "inert" and not issubclass(type(value), (int, np.integer))
+
+
+def without_derivative(item):
+    """The slots of a reference that hold what carries no derivative."""
+    return {name: value for name, value in contents(item).items() if not may_move(value)}
 
 
 def contents(item):
@@ -178,6 +206,8 @@ def contents(item):
             return {0: item.cell_contents}
         except ValueError:
             return {}
+    if issubclass(type(item), type):
+        return dict(vars(item))
     if kind != "object" or issubclass(type(item), weakref.ProxyTypes):
         # What a weak proxy stands for is not its own, and may be gone.
         return {}
@@ -195,6 +225,8 @@ def put(item, slots):
             item.cell_contents = slots[0]
         else:
             del item.cell_contents
+    elif issubclass(type(item), type):
+        put_attributes(item, slots)
     else:
         target = item if kind == "dict" else item.__dict__
         for name in [name for name in target if name not in slots]:
@@ -202,6 +234,19 @@ def put(item, slots):
         for name, value in slots.items():
             if target.get(name, MISSING) is not value:
                 target[name] = value
+
+
+def put_attributes(cls, slots):
+    for name in vars(cls).keys() - slots.keys():
+        type.__delattr__(cls, name)
+    for name, value in slots.items():
+        if vars(cls).get(name, MISSING) is not value:
+            type.__setattr__(cls, name, value)
+
+
+def reference_of(item):
+    """What has the tokens of a reference: that of a class is its dict."""
+    return behind(item.__dict__) if issubclass(type(item), type) else item
 
 
 def generators_of(items):
@@ -212,11 +257,11 @@ def generators_of(items):
     return list({id(each): each for each in found}.values())
 
 
-def arrays_of(roots, known):
-    """The arrays that can be written to, each once."""
+def arrays_of(roots, known, kinds):
+    """The arrays of these kinds of numbers that can be written to, each once."""
     found = {}
     for value in (*roots, *(v for _, slots in known.values() for v in slots.values())):
         for item in value if type(value) is tuple else (value,):
-            if issubclass(type(item), np.ndarray) and is_writeable(item) and item.dtype.kind in "fc":
+            if issubclass(type(item), np.ndarray) and is_writeable(item) and item.dtype.kind in kinds:
                 found[id(item)] = item
     return list(found.values())

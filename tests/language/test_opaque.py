@@ -8,6 +8,7 @@ import copy
 import heapq
 import queue
 import random
+import types
 
 import numpy as np
 import pytest
@@ -222,6 +223,56 @@ def through_a_callback_that_rebinds(x):
 
     call(store, 2.0)
     return y
+
+
+LATEST = 0.0
+SETTINGS = types.ModuleType("settings")
+SETTINGS.latest = 0.0
+
+
+class Noted:
+    latest = 0.0
+
+
+def through_a_callback_that_assigns_a_global(x):
+    def store(y):
+        global LATEST
+        LATEST = y * y
+
+    call(store, x)
+    return LATEST
+
+
+def through_a_callback_that_assigns_what_it_looks_up(x):
+    def store(y):
+        globals()["LATEST"] = y * y
+
+    call(store, x)
+    return LATEST
+
+
+def through_a_callback_that_assigns_to_a_class(x):
+    def store(y):
+        Noted.latest = y * y
+
+    call(store, x)
+    return Noted.latest
+
+
+def through_a_callback_that_assigns_to_a_module(x):
+    def store(y):
+        SETTINGS.latest = y * y
+
+    call(store, x)
+    return SETTINGS.latest
+
+
+def through_a_callback_that_assigns_to_itself(x):
+    def store(y):
+        store.latest = y * y
+
+    call(store, x)
+    return store.latest
 
 
 def through_a_heap(x):

@@ -1,4 +1,4 @@
-"""Functions that a solver calls, and what they read by other names than their own: classes, modules, methods."""
+"""Functions that a solver calls, and what they read and assign by other names than their own: classes, modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from autodiff_hook import gradient, withgradient
+from autodiff_hook import gradient, hvp, jvp, withgradient
 
 PARAMS = {"k": 1.0}
 MODULE = ModuleType("settings")
@@ -241,3 +241,80 @@ def test_generators_are_left_where_the_solver_leaves_them(f):
         assert found == pytest.approx(expected, abs=1e-6)
         assert (GENERATOR.random(), TWISTER.rand(), PLAIN.random(), random.random()) == states
         assert gradient_of_f == pytest.approx(slope, rel=1e-3)
+
+
+LATEST = 0.0
+
+
+def assigning_globals(x, t):
+    global LATEST
+    LATEST = x * x
+
+
+def assigning_to_classes(x, t):
+    Config.k = x * x
+
+
+def assigning_to_modules(x, t):
+    MODULE.k = x * x
+
+
+ASSIGNED = {
+    assigning_globals: lambda: LATEST,
+    assigning_to_classes: lambda: Config.k,
+    assigning_to_modules: lambda: MODULE.k,
+}
+
+SOLVERS = {
+    "quad": lambda f, x: integrate.quad(lambda t: f(t) * t, 0.0, 1.0)[0],
+    "odeint": lambda f, x: integrate.odeint(lambda y, t: f(t) * y, 1.0, [0.0, 0.5])[-1, 0],
+    "solve_ivp": lambda f, x: integrate.solve_ivp(lambda t, y: f(t) * y, (0.0, 0.5), [1.0], rtol=1e-9).y[0, -1],
+    "brentq": lambda f, x: optimize.brentq(lambda z: z * z - f(z), 0.0, 5.0),
+    "fsolve": lambda f, x: optimize.fsolve(lambda z: z * z - f(z), 1.0)[0],
+    "minimize": lambda f, x: optimize.minimize(lambda p: (p[0] - f(p)) ** 2, [0.1]).x[0],
+    "least_squares": lambda f, x: optimize.least_squares(lambda p: p - f(p), [0.1]).x[0],
+    "leastsq": lambda f, x: optimize.leastsq(lambda p: p * p - f(p), [1.0])[0][0],
+}
+
+
+@pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize("assign", ASSIGNED)
+def test_what_is_assigned_by_another_name_is_differentiated(assign, solve):
+    def f(x):
+        def called(t):
+            assign(x, t)
+            return x
+
+        return solve(called, x) * ASSIGNED[assign]()
+
+    expected = (f(1.3 + 1e-4) - f(1.3 - 1e-4)) / 2e-4
+    for _ in range(3):
+        assert gradient(f, 1.3) == (pytest.approx(expected, rel=1e-4),)
+
+
+CALLS = 0
+
+
+@pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
+def test_counters_count_the_calls_of_the_solver_alone(solve):
+    def f(x):
+        local, seen, array = 0, {"calls": 0}, np.zeros(1, int)
+
+        def called(t):
+            global CALLS
+            nonlocal local
+            CALLS, local = CALLS + 1, local + 1
+            seen["calls"] += 1
+            Config.calls += 1
+            array[0] += 1
+            return x
+
+        before = CALLS, Config.calls
+        found = solve(called, x)
+        counts.append((CALLS - before[0], Config.calls - before[1], local, seen["calls"], int(array[0])))
+        return found
+
+    counts, Config.calls = [], 0
+    for operator in (f, lambda x: gradient(f, x), lambda x: jvp(f, (x,), (1.0,)), lambda x: hvp(f, (x,), (1.0,))):
+        operator(1.3)
+    assert {*counts} == {(counts[0][0],) * 5}

@@ -182,8 +182,11 @@ class Minimum(Call):
             return self.token_of_value
         (x, moving), (values, tokens) = self.found, self.objective()
         if self.alone is None:
-            return enter(self.alg, (None, moving, *tokens[:count]), function, (x, *values[:count]), {})[1]
-        return self.alg.node(Program(self, function, x, values[2:count]).back, (moving, *self.tokens_alone()))
+            token = enter(self.alg, (None, moving, *tokens[:count]), function, (x, *values[:count]), {})[1]
+        else:
+            token = self.alg.node(Program(self, function, x, values[2:count]).back, (moving, *self.tokens_alone()))
+        self.memory.uncount()
+        return token
 
     def solve(self, x, converged):
         """The token of the minimum ``x``; that of the least value is then known, too."""
@@ -193,6 +196,7 @@ class Minimum(Call):
         try:
             z = self.begin(x)
         except NotDifferentiable as error:
+            self.memory.uncount()
             self.token_of_value = self.alg.unknown(error)
             return self.token_of_value
         token = solution(self, z, converged, slack=CONVERGED)
@@ -208,6 +212,8 @@ class Minimum(Call):
         except NotDifferentiable as error:
             self.token_of_value = self.alg.unknown(error)
             return self.token_of_value
+        finally:
+            self.memory.uncount()
         return None
 
     def depends(self):
