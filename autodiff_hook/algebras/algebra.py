@@ -80,6 +80,8 @@ class Algebra:
         """How many functions were carried."""
         self.unsearched = 0
         """How many functions of libraries run that were entered without a search for a reason: so is what they call."""
+        self.answered: dict[int, tuple[Any, Token]] = {} if over is None else over.answered
+        """Caches that native code has asked, with the token of their answers; None if all come of this pass."""
         self.named: BaseException | None = None
         """The error of ours that a handler of the program has named last."""
         self.dropped: AutodiffError | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, some
+from autodiff_hook.algebras.shadows import Algebra, Result, lose, some
 from autodiff_hook.runtime.answers import is_answered
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
@@ -13,6 +13,8 @@ from autodiff_hook.semantics.opaque import call_constant, loses
 
 _key_of: Final[Any] = functools._make_key
 _NUMBERS: Final = frozenset({int, float})
+_CONSTANT: Final = object()
+_OF_ANOTHER_WORLD: Final = None, _CONSTANT
 
 
 def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) -> Result:
@@ -33,8 +35,11 @@ def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) ->
     # Of an argument, another one is meant than that which was asked for before.
     of_given = alg.given is not None and any(id(x) in alg.given.ids for x in (*args, *kwargs.values()))
     if not (some(t[1:]) or of_given) and is_answered(cache, args, kwargs):
-        # The plain run is given what the function said of another world.
-        return call_constant(alg, cache, args, kwargs)
+        _, unknown = alg.answered.get(id(cache), _OF_ANOTHER_WORLD)
+        if unknown is not None:
+            # The plain run is given what the function said of another world.
+            value, _ = call_constant(alg, cache, args, kwargs)
+            return value, None if unknown is _CONSTANT else lose(alg, value, unknown)
     found = apply(alg, t, cache.__wrapped__, args, kwargs)
     entries[key] = t, found
     if parameters["maxsize"] is not None and len(entries) > parameters["maxsize"]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import _lru_cache_wrapper
 from types import AsyncGeneratorType, CellType, CoroutineType, GeneratorType
 from typing import Any, Final
 
@@ -220,6 +221,8 @@ def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:
             yield reference, _by_identity(reference)
         elif form == "cell":
             yield reference, _of_cell(reference)
+        elif type(reference) is _lru_cache_wrapper:
+            yield reference, reference.cache_info()
         elif form not in ("tuple", "inert", "number", "array"):
             yield reference, None
 
@@ -230,6 +233,8 @@ def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> N
         if type(reference) is bytearray and is_shown(reference):
             fail(bytearray, "in whose memory others look (a memoryview or a NumPy array): it takes no derivatives then")
         (note_rewritten if is_typed_array(reference) else note_lost)(alg, reference, unknown)
+    elif type(reference) is _lru_cache_wrapper:
+        note_answers(alg, reference, before, unknown)
     elif type(before) is list:
         if len(before) != len(reference):
             alg.shadows.pop(id(reference), None)
@@ -243,6 +248,15 @@ def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> N
         for place, (key, new) in now.items():
             if place not in before or before[place][1] is not new:
                 keep(alg, reference, key, lose(alg, new, unknown))
+
+
+def note_answers(alg: Algebra, cache: Any, before: Any, unknown: Token) -> None:
+    """Native code that reaches derivatives has run: what it has asked of a cache may have to do with them.
+
+    A cache that was empty has answers of this world alone, so they can be computed again.
+    """
+    if cache.cache_info().misses != before.misses:
+        alg.answered[id(cache)] = cache, alg.answered.get(id(cache), (cache, unknown if before.currsize else None))[1]
 
 
 def _by_identity(reference: dict[Any, Any]) -> dict[int, tuple[Any, Any]]:

@@ -8,11 +8,12 @@ an error. Generators of random numbers are left where the native run has left th
 
 import random
 import weakref
+from functools import _lru_cache_wrapper
 from types import FunctionType
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import lose
+from autodiff_hook.algebras.shadows import keep, lose
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.altering import GENERATORS, Drawn
 from autodiff_hook.runtime.buffers import is_writeable
@@ -20,9 +21,12 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import behind
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.reachable import LEAVES, changeable, names_in
-from autodiff_hook.semantics.opaque import is_written
+from autodiff_hook.semantics.opaque import is_written, note_answers
 
 MISSING = object()
+NEAR_CHANGE, NEAR = 1e-3, 1e-6
+"""How far what is stored at the solution may be from what was stored last, relative to the change and to itself."""
+_SOLVED = "which a solver called: what it stored is not differentiated"
 
 
 class Memory:
@@ -32,6 +36,7 @@ class Memory:
         self.alg = alg
         roots = [root for root in roots if type(root) not in LEAVES]
         self.before = {id(item): (item, contents(item)) for item in changeable(roots)}
+        self.caches = [(x, x.cache_info()) for x, _ in self.before.values() if type(x) is _lru_cache_wrapper]
         self.arrays = [(array, array.copy()) for array in arrays_of(roots, self.before, "fc")]
         self.roots, self.counts = roots, []
         self.generators = list(map(Drawn, generators_of([item for item, _ in self.before.values()])))
@@ -49,6 +54,8 @@ class Memory:
                 self.after[key] = (item, new)
         self.counts = [(item, without_derivative(item)) for item, _ in self.before.values()]
         self.counts += [(array, array.copy()) for array in arrays_of(self.roots, self.before, "iub")]
+        for cache, info in self.caches:
+            note_answers(self.alg, cache, info, self.alg.unknown(failure(cache, _SOLVED)))
         self.drawn = [Drawn(each.generator) for each in self.generators]
         self.written = [(a, old, a.copy()) for a, old in self.arrays if not np.array_equal(a, old, equal_nan=True)]
 
@@ -96,7 +103,7 @@ class Memory:
 
     def settle(self, function):
         """The last run is over: what it did not store again has no derivative."""
-        reason = "which a solver called: what it stored is not differentiated"
+        unknown = self.alg.unknown(failure(function, _SOLVED))
         for each in self.drawn:
             each.exchange()
         for key, (item, new) in self.after.items():
@@ -105,16 +112,22 @@ class Memory:
                 matters(v, old.get(name, MISSING)) and now.get(name, MISSING) is old.get(name, MISSING)
                 for name, v in new.items()
             )
+            reference = reference_of(item)
             if lost or now.keys() != new.keys():
                 put(item, new)
-                reference = reference_of(item)
                 self.alg.shadows.pop(id(reference), None)
-                lose(self.alg, reference, self.alg.unknown(failure(function, reason)))
-            else:
-                put(item, {name: self.as_native(value, new[name]) for name, value in now.items()})
+                lose(self.alg, reference, unknown)
+                continue
+            others = [name for name, value in now.items() if not is_found_again(value, new[name], old.get(name))]
+            put(item, {name: self.as_native(value, new[name]) for name, value in now.items()})
+            for name in others:
+                keep(self.alg, reference, name, lose(self.alg, new[name], unknown))
         check_arrays(self.written)
-        for array, _, content in self.written:
+        for array, old, content in self.written:
+            again = is_found_again(array, content, old)
             self.refill(array, content)
+            if not again:
+                self.alg.overwritten(array, content, unknown)
         self.uncount()
 
     def uncount(self):
@@ -157,6 +170,21 @@ def check_arrays(written):
                 "the function given to a solver wrote to parts of an array that it does not write to at the "
                 "solution: this is not differentiated"
             )
+
+
+def is_found_again(value, native, old):
+    """Whether a followed run has stored what the native ones left, which is no sum or choice of what they did."""
+    if native is value or not is_of_numbers(value) or not is_of_numbers(native) or np.shape(value) != np.shape(native):
+        return True
+    old = old if is_of_numbers(old) and np.shape(old) == np.shape(native) else 0.0
+    near = NEAR_CHANGE * np.abs(np.subtract(native, old)) + NEAR * np.abs(native)
+    return bool(np.all((np.abs(np.subtract(value, native)) <= near) | np.equal(value, native) | np.isnan(native)))
+
+
+def is_of_numbers(value):
+    """Whether a value is a number, or an array of some."""
+    kind = kind_of(type(value))
+    return kind == "number" or kind == "array" and value.dtype.kind in "fciub"
 
 
 def levels(alg):

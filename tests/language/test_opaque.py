@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections
 import copy
+import functools
 import heapq
 import queue
 import random
@@ -273,6 +274,19 @@ def through_a_callback_that_assigns_to_itself(x):
 
     call(store, x)
     return store.latest
+
+
+def through_a_cache(x):
+    cached = functools.cache(lambda y: x * y)
+    call(cached, 2.0)
+    return cached(2.0)
+
+
+def through_a_cache_with_other_answers(x):
+    cached = functools.cache(lambda y: x * y)
+    cached(1.0)
+    call(cached, 2.0)
+    return cached(2.0)
 
 
 def through_a_heap(x):

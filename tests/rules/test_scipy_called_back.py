@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize
 
-from autodiff_hook import gradient, hvp, jvp, withgradient
+from autodiff_hook import NotDifferentiable, gradient, hvp, jvp, withgradient
 
 PARAMS = {"k": 1.0}
 MODULE = ModuleType("settings")
@@ -290,6 +290,59 @@ def test_what_is_assigned_by_another_name_is_differentiated(assign, solve):
     expected = (f(1.3 + 1e-4) - f(1.3 - 1e-4)) / 2e-4
     for _ in range(3):
         assert gradient(f, 1.3) == (pytest.approx(expected, rel=1e-4),)
+
+
+def summed(x, seen, t):
+    seen["sum"] = seen.get("sum", 0.0) + x
+
+
+def chosen(x, seen, t):
+    if abs(float(np.sum(t))) >= seen.get("place", 0.0):
+        seen["place"], seen["chosen"] = abs(float(np.sum(t))), float(np.sum(t)) * x
+
+
+@pytest.mark.parametrize("solve", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize("store", [summed, chosen])
+def test_what_several_calls_make_together_is_right_or_an_error(store, solve):
+    def f(x):
+        seen = {}
+
+        def called(t):
+            store(x, seen, t)
+            return x
+
+        return solve(called, x) * seen[store.__name__.replace("summed", "sum")]
+
+    expected = (f(1.3 + 1e-4) - f(1.3 - 1e-4)) / 2e-4
+    try:
+        found = gradient(f, 1.3)
+    except NotDifferentiable as error:
+        assert "called: what it stored is not differentiated" in str(error)
+    else:
+        assert found == (pytest.approx(expected, rel=1e-3),)
+
+
+def remembering(f):
+    known = {}
+
+    def called(t):
+        if t not in known:
+            known[t] = f(t)
+        return known[t]
+
+    return called
+
+
+BY_CACHES = [(name, functools.cache) for name in ("quad", "odeint", "solve_ivp", "brentq")]
+
+
+@pytest.mark.parametrize(("name", "remember"), [*BY_CACHES, ("quad", remembering), ("solve_ivp", remembering)])
+def test_what_a_solver_has_asked_of_a_cache_is_differentiated(name, remember):
+    def f(x):
+        return SOLVERS[name](remember(lambda t: x * t + 1.0), x)
+
+    expected = (f(1.3 + 1e-4) - f(1.3 - 1e-4)) / 2e-4
+    assert gradient(f, 1.3) == (pytest.approx(expected, rel=1e-4),)
 
 
 CALLS = 0

@@ -64,6 +64,8 @@ class Integral(Call):
         try:
             self.refuse()
             nodes, weights = self.nodes()
+            if self.memory.changed:
+                self.memory.undo()
         except NotDifferentiable as reason:
             self.memory.settle(self.callback)
             return self.alg.unknown(reason)
