@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.signatures import Array, Complex, is_exact
 
 _NUMBERS: Final = frozenset({float, int, complex, bool, type(None), str})
@@ -21,8 +22,8 @@ _CHOOSING: Final = (max, min)
 """What gives back one of the objects that it is given."""
 
 
-def is_odd(value: Any) -> bool:
-    """Whether a function of numbers and arrays would call methods of ``value``, or read fields of it."""
+def is_odd(value: Any, by_numpy: bool = True) -> bool:
+    """Whether a function of numbers and arrays, ``by_numpy`` or not, would call methods of ``value``, or read fields."""
     cls = type(value)
     if cls is np.ndarray:
         return value.dtype.kind in "OV" and _holds_odd(value)
@@ -30,10 +31,21 @@ def is_odd(value: Any) -> bool:
     if kind == "array":
         return value.dtype.kind in "OV" and _holds_odd(value) or not Array.contains(cls)
     if kind in ("list", "tuple"):
-        return not _NUMBERS.issuperset(map(type, value)) and any(map(is_odd, value))
+        if by_numpy and is_converted_by_code(cls):
+            return True
+        return not _NUMBERS.issuperset(map(type, value)) and any([is_odd(item, by_numpy) for item in value])
     if kind == "dict":
         return any(map(is_odd, value.values()))
     return kind == "object" and not isinstance(value, _CODE) or cls is np.void
+
+
+def is_converted_by_code(cls: type) -> bool:
+    """Whether NumPy asks a class for the array that a list, a tuple or a number is, and does not look at it."""
+    return cls not in _PLAIN and any(find_in_type(cls, name) is not None for name in _CONVERTING)
+
+
+_PLAIN: Final = frozenset({list, tuple, float, int, complex})
+_CONVERTING: Final = ("__array__", "__array_interface__", "__array_struct__")
 
 
 def _holds_odd(array: Any) -> bool:
@@ -51,7 +63,14 @@ def has_odd(function: Any, given: Iterable[tuple[Any, Any]]) -> bool:
     pairs = list(given)
     if any(function is f for f in KEEPING) and pairs and _keeps(function, pairs):
         return False
-    return any((place is not None or kind_of(type(value)) == "array") and is_odd(value) for value, place in pairs)
+    by_numpy = getattr(function, "__module__", None) not in _ITERATING
+    return any(
+        (place is not None or kind_of(type(value)) == "array") and is_odd(value, by_numpy) for value, place in pairs
+    )
+
+
+_ITERATING: Final = ("builtins", "math", "cmath")
+"""Where functions iterate over what they are given, and ask for no array."""
 
 
 def _keeps(function: Any, pairs: list[tuple[Any, Any]]) -> bool:

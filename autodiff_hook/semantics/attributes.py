@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from types import (
+    FrameType,
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
@@ -75,6 +76,8 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
             if kind(owner) == "array":
                 refuse_copied(alg, owner, name)
             return value, load_attribute(alg, owner, name, value)
+    if name == "f_locals" and cls is FrameType:
+        return locals_of(alg, owner), None
     if t[0] is None and idle(alg):
         return getattr(owner, name), None
     form, found = reading(owner, name)
@@ -90,6 +93,17 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
     with contextlib.suppress(AttributeError):
         return read_by(alg, t, form, found, name, owner, _natively(owner, name) if is_data(form) else None)
     return apply(alg, (None, t[0], None), fallback, (owner, name), {})
+
+
+def locals_of(alg: Algebra, frame: FrameType) -> Any:
+    """The variables that a frame shows: nobody knows their tokens."""
+    found = frame.f_locals
+    unknown = alg.unknown(failure(FrameType.__dict__["f_locals"], "which shows the variables of a frame"))
+    if type(found) is not dict:
+        lose(alg, found, unknown)
+    else:
+        keep_all(alg, found, {name: lose(alg, value, unknown) for name, value in found.items()})
+    return found
 
 
 def _has(module: ModuleType, name: str) -> bool:

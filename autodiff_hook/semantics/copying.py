@@ -11,18 +11,21 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.semantics.builtins import iter_
-from autodiff_hook.semantics.meanings import Args, Kwargs, means
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_opaque
 from autodiff_hook.semantics.sequences import list_
 
-_CALLED: Final = ("__reduce__", "__getstate__", "__getnewargs_ex__", "__getnewargs__")
-"""What ``object.__reduce_ex__`` calls if a class has it."""
+_CALLED: Final = ("__getstate__", "__getnewargs_ex__", "__getnewargs__")
+"""What ``object.__reduce_ex__`` calls if a class has it, and no ``__reduce__``."""
 
 
 @means(object.__reduce_ex__)
 def reduce_ex(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``object.__reduce_ex__(owner, protocol)``: the attributes in dicts, the items in iterators."""
     owner = args[0]
+    reduce = find_in_type(type(owner), "__reduce__")
+    if type(reduce) is FunctionType:
+        return apply(alg, (None, t[0]), reduce, (owner,), {})
     if any(type(find_in_type(type(owner), name)) is FunctionType for name in _CALLED):
         return call_opaque(alg, t, object.__reduce_ex__, args, kwargs, NOT_PYTHON)
     made = object.__reduce_ex__(*args)

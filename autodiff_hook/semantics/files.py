@@ -46,9 +46,13 @@ def reading(function: Any, name: str) -> Meaning:
 
 def note_printed(alg: Algebra, file: Any) -> None:
     """What has derivatives was printed to a file; of the console, which is None, nothing is read."""
-    file = sys.stdout if file is None and isinstance(sys.stdout, io.StringIO) else file
+    note_written(alg, sys.stdout if file is None and isinstance(sys.stdout, io.StringIO) else file, print)
+
+
+def note_written(alg: Algebra, file: Any, function: Any) -> None:
+    """A function has written what has derivatives to a file, from which it may be read, unlike from the console."""
     if file is not None and file not in (sys.__stdout__, sys.__stderr__, sys.stderr):
-        _note(alg, file, alg.unknown(failure(print, "which writes it to a file")))
+        _note(alg, file, alg.unknown(failure(function, "which writes it to a file")))
 
 
 def _note(alg: Algebra, file: Any, unknown: Token) -> None:

@@ -190,9 +190,9 @@ def _converted(alg: Algebra, value: Any, token: Token) -> Result:
         return _with_converted_items(alg, value, token)
     if issubclass(cls, (deque, array)) or cls is memoryview and not reaches(alg, value):
         return apply(alg, (None, token), np.array, (value,), {})
-    if kind(value) != "object":
-        return value, token
     method = python_method(value, "__array__")
+    if kind(value) != "object" and (method is None or kind(value) == "array"):
+        return value, token
     if method is not None:
         return apply(alg, (None, token), method, (value,), {})
     if has_length(value) and python_method(value, "__getitem__") is not None:

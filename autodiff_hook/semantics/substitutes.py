@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import itertools
 import operator
 from types import MethodType
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep, load
+from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, some
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.equivalents import iterating, operating, ordering
 from autodiff_hook.semantics.functions import enter
@@ -38,10 +40,18 @@ def iterating_now(function: Any, places: slice, lead: int = 0) -> Meaning:
     return carried
 
 
+def counting(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``itertools.count``, which holds nothing but its number: one without a derivative is what it is."""
+    if some(t) or any(kind(value) != "number" or is_own_number(value) for value in (*args, *kwargs.values())):
+        return enter(alg, (None, *t), equivalents.count, args, kwargs)
+    return itertools.count(*args, **kwargs), None
+
+
 for _target, _function in [*equivalents.SUBSTITUTES, *operating.LATER]:
     _places = equivalents.BEGUN.get(_target, slice(0))
     means(_target)(iterating_now(_function, _places))
     LAZY.add(id(_target))
+means(itertools.count)(counting)
 for _target, _function in [*ordering.IMMEDIATE, *operating.IMMEDIATE]:
     means(_target)(substitute(_function))
 for _target, _function in [*equivalents.WITH_OPTIONS, *operating.WITH_OPTIONS]:
@@ -103,6 +113,8 @@ def make_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 for _target in equivalents.NATIVE:
     natively(_target)
+for _target in (inspect.getgeneratorlocals, inspect.getcoroutinelocals):
+    means(_target)(substitute(_target))
 means(functools.reduce)(substitute(iterating.reduced))
 means(map)(iterating_now(iterating.mapped, equivalents.BEGUN[map]))
 WITH_OPTIONS[id(map)] = substitute(iterating.mapped_strictly)

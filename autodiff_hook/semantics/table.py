@@ -34,6 +34,7 @@ from autodiff_hook.semantics import (
     sets,
     slots,
     substitutes,
+    telling,
     typed_arrays,
 )
 from autodiff_hook.semantics.fusing.functions import fused
@@ -143,4 +144,4 @@ TABLE.update(
 
 
 assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"
-assert files and typed_arrays
+assert files and telling and typed_arrays

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, UserDict, UserList, defaultdict, namedtuple
+import copy
+from collections import Counter, OrderedDict, UserDict, UserList, defaultdict, namedtuple
 
 import numpy as np
 import pytest
@@ -365,7 +366,34 @@ def test_what_numpy_iterates_over_within_others_is_an_error(f):
         gradient(f, 1.3)
 
 
-PLACED = [fields_and_items, taken_apart, iterated, joined, repeated_in_place, handed_to_numpy]
+class AsArray(list):
+    def __array__(self, dtype=None, copy=None):
+        return np.array([2.0 * v for v in self])
+
+
+class AsArrayOfTuple(tuple):
+    def __array__(self, dtype=None, copy=None):
+        return np.array([2.0 * v for v in self])
+
+
+def converted_by_their_own_code(x):
+    a, b = AsArray([x, x * x]), AsArrayOfTuple((x, 2.0))
+    rows, _ = np.meshgrid(a, np.ones(2))
+    total = np.multiply.outer(a, b).sum() + rows.sum() * np.sum(b) + (np.ones(2) * b).sum() + np.array(a)[1]
+    return total + np.concatenate([a, b]).sum() + np.dot(a, np.ones(2)) + sum(a)
+
+
+def counters_copied(x):
+    counts = Counter(a=x, b=2.0)
+    found, again = copy.copy(counts), copy.deepcopy(counts)
+    counts["a"] = 0.0
+    return found["a"] * again["a"] * again["b"]
+
+
+PLACED = [
+    *(fields_and_items, taken_apart, iterated, joined, repeated_in_place, handed_to_numpy),
+    *(converted_by_their_own_code, counters_copied),
+]
 
 
 @pytest.mark.parametrize("f", PLACED, ids=lambda f: f.__name__)

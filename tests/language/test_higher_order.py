@@ -103,6 +103,8 @@ def test_itertools(xs):
     total = 0.0
     for v in itertools.chain(xs, [v * v for v in xs]):
         total += v * v
+    numbers = itertools.count()
+    assert isinstance(numbers, itertools.count) and next(numbers) == 0
     for i, v in zip(itertools.count(1), xs):
         total += i * v
     for a, b in itertools.pairwise(xs):

@@ -7,9 +7,13 @@ import collections
 import copy
 import functools
 import heapq
+import inspect
+import io
+import logging
 import queue
 import random
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -274,6 +278,70 @@ def through_a_callback_that_assigns_to_itself(x):
 
     call(store, x)
     return store.latest
+
+
+def through_the_frame_of_an_error(x):
+    try:
+        y = x * x
+        raise ValueError
+    except ValueError as error:
+        assert y
+        return error.__traceback__.tb_frame.f_locals["y"]
+
+
+def through_the_frame_of_a_generator(x):
+    def squares():
+        y = x * x
+        yield y
+
+    items = squares()
+    next(items)
+    return items.gi_frame.f_locals["y"] + inspect.getgeneratorlocals(items)["y"]
+
+
+def through_a_warning(x):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        warnings.warn(str(x * x), stacklevel=1)
+    return float(told[0].message.args[0])
+
+
+def through_the_text_of_a_warning(x):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        warnings.warn(str(x * x), RuntimeWarning, stacklevel=1)
+    return float(str(told[0].message))
+
+
+def through_what_shows_warnings(x):
+    told = []
+
+    def show(message, *rest, **options):
+        told.append(float(str(message)))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        warnings.warn(str(x * x), stacklevel=1)
+    return told[0]
+
+
+def through_the_lines_of_a_logger(x):
+    stream, logger = io.StringIO(), logging.Logger("lines")
+    logger.addHandler(logging.StreamHandler(stream))
+    logger.warning("%r", x * x)
+    return float(stream.getvalue())
+
+
+def through_the_records_of_a_logger(x):
+    class Keeping(logging.Handler):
+        def emit(self, record):
+            records.append(record)
+
+    records, logger = [], logging.Logger("records")
+    logger.addHandler(Keeping())
+    logger.warning("%r", x * x)
+    return records[0].args[0]
 
 
 def through_a_cache(x):

@@ -6,13 +6,16 @@ from collections import namedtuple
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.runtime.oddities import is_converted_by_code
 from autodiff_hook.semantics.operations import COMPARING_METHODS, NAMES
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.wording import named
 
 _FIELD: Final = type(namedtuple("_Fields", "x").x)  # type: ignore[attr-defined]
 _METHODS: Final[dict[str, tuple[int | None, tuple[str, ...]]]] = {
@@ -37,6 +40,8 @@ def new(inf: Path, s: Statement, args: list[Operand]) -> Abstract | None:
 
 def made(inf: Path, cls: type, held: Operand) -> Operand:
     """A new object of a class derived from ``tuple``."""
+    if is_converted_by_code(cls):
+        raise Refused(f"{named(cls)} says by itself what NumPy makes of it")
     token = instance(inf, cls)
     inf.numbers[token] = held
     return token
