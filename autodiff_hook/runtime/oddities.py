@@ -23,7 +23,7 @@ _CHOOSING: Final = (max, min)
 
 
 def is_odd(value: Any, by_numpy: bool = True) -> bool:
-    """Whether a function of numbers and arrays, ``by_numpy`` or not, would call methods of ``value``, or read fields."""
+    """Whether a function of numbers and arrays, NumPy's or not, would call methods of ``value``, or read fields."""
     cls = type(value)
     if cls is np.ndarray:
         return value.dtype.kind in "OV" and _holds_odd(value)
