@@ -22,7 +22,6 @@ from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.finishing import SHARES, simplified, small_of
 from autodiff_hook.runtime.recording import Question, Recorded, asked_again
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
-from autodiff_hook.runtime.taking_apart import Built, Call, ask_for_references, general
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -44,6 +43,7 @@ from autodiff_hook.transform.specialise.joint_primal import Split
 from autodiff_hook.transform.specialise.lattice import content_of, is_none, reached, sites_in
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.program import APPEND, DROP, STORE, OwnPlan
+from autodiff_hook.transform.specialise.taking_apart import Built, Call, ask_for_references, general
 from autodiff_hook.transform.specialise.world import World
 
 if TYPE_CHECKING:
@@ -84,20 +84,21 @@ class Callee:
         types: dict[Variable, Abstract] = {}
         inner = self.inference = Inference(outer.world, outer.evaluate, types, outer.program.changed)
         inner.callees, inner.give = self.callees, self._give
-        built = Built(inner, self.kinds)
-        self.params = built.params
+        self.params = [Variable() for _ in self.kinds]
+        built = Built(inner, self.params)
         world = Recorded(outer, self._given(outer, operands), types, self.call.recursive)
         inner.world = cast(World, world)
-        types.update(built.types)
+        given = {p: replace(x, at=p) if isinstance(x, Outside) else x for p, x in zip(self.params, self.kinds)}
+        types.update(given)
         function, values, _ = self.call
         if function.what == "known":
             (f,) = function.known
             inner.world.function(f)
-            inner.run(f.__code__, f.__globals__, f.__closure__, built.types, built.parameters(values))
+            inner.run(f.__code__, f.__globals__, f.__closure__, given, built.parameters(values))
         else:
             made = built.function(function)
             bound = built.parameters(values)
-            inner.interpret(made.code, made.globals, built.types, bound, list(made.cells))
+            inner.interpret(made.code, made.globals, given, bound, list(made.cells))
         self.questions, self.loaded = world.questions, world.loaded
         if self.result is None:
             raise Refused("a function that may not return a value")

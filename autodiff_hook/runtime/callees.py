@@ -23,7 +23,6 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.arguments import common
 from autodiff_hook.runtime.callee import Callee
 from autodiff_hook.runtime.sharing import ByCode
-from autodiff_hook.runtime.taking_apart import Call, Form, Parts, general
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -41,6 +40,7 @@ from autodiff_hook.transform.specialise.lattice import built_classes, content_of
 from autodiff_hook.transform.specialise.places import assigns, assigns_by_name
 from autodiff_hook.transform.specialise.program import OwnPlan
 from autodiff_hook.transform.specialise.splice import Use
+from autodiff_hook.transform.specialise.taking_apart import Call, Form, Parts, general
 from autodiff_hook.transform.specialise.world import bind_to
 
 LARGE: Final = 80
@@ -131,7 +131,7 @@ class Callees:
             parts = Parts(inf, s, asks=recursive)
             if isinstance(function, Closure):
                 form = parts.closure(function)
-                bound = bind(code, args, kwargs, function.defaults, None, made_before)
+                bound = bind(code, args, kwargs, function.defaults, function.keyword_defaults, made_before)
             else:
                 form, bound = Form("known", (function,)), bind_to(inf.world, function, args, kwargs)
             self.tried = True

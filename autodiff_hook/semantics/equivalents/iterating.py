@@ -108,6 +108,14 @@ def reduced(function: Any, iterable: Any, initial: Any = MISSING, /) -> Any:
     return total
 
 
+def reduced_from_first(function: Any, items: Any, /) -> Any:
+    """``functools.reduce`` of a list, without a value to begin with."""
+    total = items[0]
+    for item in items[1:]:
+        total = function(total, item)
+    return total
+
+
 def first(iterator: Any, default: Any = MISSING) -> Any:
     """``next`` of an iterator that nobody asks again."""
     for item in iterator:

@@ -38,6 +38,7 @@ from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import shown
+from autodiff_hook.transform.specialise.kept import Kept
 from autodiff_hook.transform.specialise.objects import (
     METHODS,
     assign,
@@ -67,6 +68,8 @@ _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
 def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str) -> Abstract | None:
     """``owner.name`` of an object: data, a property, or a method."""
     cls = receiver_class(value)
+    if isinstance(value, Dict) and issubclass(cls, Kept) and name != "__class__":
+        return dicts.load_slot(inf, s, owner, value, name)
     if name == "__class__" and isinstance(value, (Fresh, Dict)):
         return known_as(inf, s, shown(cls))
     if isinstance(value, Fresh) and value.made in inf.results and (value.made, name) in inf.fields:
@@ -129,14 +132,22 @@ def method_call(
     if isinstance(value, Fresh):
         kind, field = read(inf, s, value, name)
         if kind == "field":
-            return call_with(inf, s, field, args, names)
+            return _held_call(inf, s, field, args, names)
         if kind == "class" and not is_code:
             return call_with(inf, s, Constant(inf.world.attribute(cls, name)), args, names)
     elif isinstance(value, Dict) and not is_code:
-        return call_with(inf, s, inf.before(s, "getattr", [owner], name), args, names)
+        return _held_call(inf, s, inf.before(s, "getattr", [owner], name), args, names)
     elif isinstance(value, Outside) and not is_code:
-        return call_with(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
+        return _held_call(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
     raise Refused(f"the method {name} of {named(value)}")
+
+
+def _held_call(
+    inf: Inference, s: Statement, function: Operand, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """A call of what an object holds in an attribute."""
+    s.op, s.operands, s.data = "call", [function, *args], names
+    return call_with(inf, s, function, args, names)
 
 
 def _method(
@@ -337,6 +348,8 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     cls = class_of(target)
     if cls is None or isinstance(target, Tuple):
         raise Refused(f"an attribute of {named(target)} is assigned")
+    if isinstance(target, Dict) and issubclass(cls, Kept):
+        return dicts.store_slot(inf, s, owner, target, name, value)
     if type(lookup(cls, "__setattr__")) is FunctionType:
         inf.assume(owner)
         return inline_call(inf, s, look(inf, cls, "__setattr__"), [owner, Constant(name), value], {})

@@ -35,6 +35,7 @@ from autodiff_hook.transform.specialise import (
     exceptions,
     following,
     helpers,
+    keeping,
     managers,
     named_tuples,
     partials,
@@ -46,6 +47,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Bound,
     Closure,
+    Dict,
     Known,
     List,
     Lookup,
@@ -61,6 +63,7 @@ from autodiff_hook.transform.specialise.dividing import divided, is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import implementation, inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.kept import Kept
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
     is_class,
@@ -133,7 +136,15 @@ def call(
         inf.assume(function)
         s.op, s.operands, s.data = "call_method", [callee.receiver, *args, *kwargs.values()], (callee.name, (*kwargs,))
         return inf.evaluate(inf, s)
+    if is_of_several(callee) and not inf.one_way:
+        dividing.called(inf, s, function, args, kwargs)
+        return None
     cls = class_of(callee)
+    if cls is not None and isinstance(callee, Dict) and issubclass(cls, Kept):
+        inf.assume(function)
+        together = keeping.put_together(inf, s, function, callee, cls)
+        s.op, s.operands, s.data = "call", [together, *args, *kwargs.values()], tuple(kwargs)
+        return call(inf, s, together, args, kwargs)
     if cls is not None and not isinstance(callee, Tuple):
         method = look(inf, cls, "__call__")
         if type(method) is FunctionType:
@@ -363,6 +374,8 @@ def _for_all_ways(
         return lambda: dicts.called(inf, s, kwargs)
     if function is dataclasses.replace:
         return lambda: _made_anew(inf, s, *helpers.replaced(inf, s, args, kwargs))
+    if function in (functools.wraps, functools.update_wrapper):
+        return lambda: helpers.wrapped(inf, s, function, args, kwargs)
     if function is getattr and not kwargs:
         return lambda: helpers.attribute_by_name(inf, s, args)
     if function is setattr and len(args) == 3 and not kwargs:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
-from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.analysis import closure, successors
+from autodiff_hook.ir.types import UNBOUND, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Cell, Dict, Known, Site
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.dicts import into_dict, item_of_dict
@@ -36,6 +38,29 @@ def _cell_name(inf: Inference, s: Statement) -> Any:
         return value.name
     uses = (x for b in inf.program.blocks for x in b.statements if x.op in ("cell_set", "cell_get"))
     return next((x.data for x in uses if x.operands[0] is s.result), None)
+
+
+def ask_for_lasting(inf: Inference, cell: Operand) -> None:
+    """A captured variable is read later: it stays a value if it has one now, and gets no other."""
+    place, store = inf.cell_places.get(cell), inf.stores.get(cell)
+    if place is None or store is None and cell in inf.cells:
+        return
+    if store is None or _is_repeated(inf, store, cell):
+        raise Changes("a captured variable is read after it has been assigned again", place)
+
+
+def _is_repeated(inf: Inference, store: Statement, cell: Operand) -> bool:
+    """Whether a captured variable may be assigned by a statement more than once."""
+    making, storing = (_block_of(inf, lambda s: s.result is cell), _block_of(inf, lambda s: s is store))
+
+    def going_on(block: Block) -> list[Block]:
+        return [x for x in successors(block) if x is not making]
+
+    return storing is not making and storing in closure(going_on(storing), going_on)
+
+
+def _block_of(inf: Inference, holds: Callable[[Statement], bool]) -> Block:
+    return next(block for block in inf.program.blocks if any(map(holds, block.statements)))
 
 
 def cell_set(inf: Inference, s: Statement) -> Abstract:

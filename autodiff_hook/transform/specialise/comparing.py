@@ -27,9 +27,11 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.kept import is_kept
 from autodiff_hook.transform.specialise.lattice import (
     content_of,
     inert_class,
+    is_absent,
     is_none,
     is_number_of,
     is_virtual,
@@ -129,6 +131,8 @@ def same(inf: Inference, s: Statement) -> Abstract:
     """``a is b``."""
     a, b = map(inf.type_of, s.operands)
     whole = list(map(inf.final, s.operands))
+    if any(map(is_kept, (a, b))) and not any(map(is_absent, (a, b))):
+        raise Refused("which of several functions it is")
     if is_virtual(a) and is_virtual(b) or isinstance(a, Several) or isinstance(b, Several):
         same: bool | None = _are_one(inf, s, a, b)
     elif isinstance(a, Known) and isinstance(b, Known):

@@ -159,8 +159,11 @@ def record(inf: Inference, cls: type, made: Variable) -> None:
 
 def built(inf: Inference, s: Statement, cls: type) -> Dict | None:
     """An object of a class that is put into lists: a dict that stands for it. None for other classes."""
-    if built_of(cls) not in inf.program.changed:
-        return None
+    return standing_object(inf, s, cls) if built_of(cls) in inf.program.changed else None
+
+
+def standing_object(inf: Inference, s: Statement, cls: type) -> Dict:
+    """A dict that stands for an object of a class, which may be one of a family."""
     family = family_of(inf.program.changed, cls)
     s.op, s.operands, s.data = "build_map", [], None
     inf.plans[s] = ITEMS

@@ -58,9 +58,12 @@ def divided(inf: Inference, s: Statement, operand: Operand) -> Abstract | None:
 
 
 def called(inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]) -> None:
-    """A call of one of several functions: the same, where it is the first of them, and where it is not."""
+    """A call of one of several functions or objects: the same, where it is the first of them, and where it is not."""
     s.op, s.operands, s.data = "call", [function, *args, *kwargs.values()], tuple(kwargs)
-    by_code(inf, s, function)
+    if is_of_several(inf.type_of(function)):
+        divided(inf, s, function)
+    else:
+        by_code(inf, s, function)
 
 
 def by_code(inf: Inference, s: Statement, operand: Operand) -> None:

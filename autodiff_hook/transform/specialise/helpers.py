@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Known, Number
+from autodiff_hook.transform.specialise import partials
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Closure, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of
@@ -29,6 +31,20 @@ def replaced(
     if not plain or not kwargs.keys() <= fields.keys():
         raise Refused(f"a call of replace for a {cls.__qualname__}")
     return cls, {name: kwargs.get(name) or inf.before(s, "getattr", [args[0]], name) for name in fields}
+
+
+def wrapped(inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
+    """``wraps`` and ``update_wrapper``: a function that the program makes is what it is, as nobody reads its name."""
+    if function is functools.wraps:
+        return partials.make(inf, s, [Constant(functools.update_wrapper)], dict(zip(_WRAPPED, args)) | kwargs)
+    kind = inf.type_of(args[0]) if args else None
+    if not isinstance(kind, Closure):
+        raise Refused("a call of functools.update_wrapper")
+    s.op, s.operands, s.data = "same", [args[0]], None
+    return alias(inf, s, args[0])
+
+
+_WRAPPED: Final = ("wrapped", "assigned", "updated")
 
 
 def getter(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:

@@ -49,6 +49,7 @@ from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters,
 from autodiff_hook.transform.specialise.certain import certain_error
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
+from autodiff_hook.transform.specialise.kept import KEPT, is_to_be_kept, keep_function
 from autodiff_hook.transform.specialise.lattice import is_none, is_true, sites_in
 from autodiff_hook.transform.specialise.merging import Merging
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias, Given, Outer, Plan, Program
@@ -154,6 +155,8 @@ class Inference:
         """What makes lists of tuples that are iterated over."""
         self.of_copies = False
         """Whether what the program is given are copies, which have identities of their own."""
+        self.keeps = any(type(place) is tuple and place[0] == KEPT for place in changed)
+        """Whether objects are to stand for functions."""
         self.stale = False
         self.assumptions = Assumptions()
         self.quiet = self.strict = False
@@ -376,7 +379,7 @@ class Inference:
         self.visited.add(block)
         self.traps.take_back(block)
         self.block, self.index = block, 0
-        while self.index < len(block.statements):
+        while self.index < len(block.statements) or self._keeps_what_leaves(block):
             statement = block.statements[self.index]
             if statement.result is not None:
                 self.aliases.pop(statement.result, None)
@@ -404,6 +407,19 @@ class Inference:
             return
         self.traps.leave(block, error, s.position)
         self._leave(block)
+
+    def _keeps_what_leaves(self, block: Block) -> bool:
+        """Whether functions go on to other blocks now for which objects are to stand."""
+        terminator = block.terminator
+        places = [(edge.args, i) for edge in block.edges() for i in range(len(edge.args))] if self.keeps else []
+        if self.keeps and self.give is not None and terminator.kind == "return":
+            places.append((terminator.operands, 0))
+        for operands, place in places:
+            if is_to_be_kept(self, operands[place]):
+                s = Statement("call", [Constant(keep_function), operands[place]], Variable(), (), terminator.position)
+                block.statements.append(s)
+                operands[place] = s.made
+        return self.index < len(block.statements)
 
     @property
     def globals_here(self) -> dict[str, Any]:

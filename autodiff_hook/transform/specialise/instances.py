@@ -32,6 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.kept import Kept
 from autodiff_hook.transform.specialise.lattice import built_classes, number_types
 from autodiff_hook.transform.specialise.wording import named
 
@@ -69,7 +70,7 @@ def _alternatives(classes: Any) -> tuple[Any, ...] | None:
 
 def shown(cls: type) -> type:
     """The class that another one stands for in typed programs."""
-    return _STANDING.get(cls, cls)
+    return cls.form.cls() if issubclass(cls, Kept) else _STANDING.get(cls, cls)
 
 
 _STANDING: Final[dict[type, type]] = {Deque: deque, Cursor: type(iter([])), Count: itertools.count}

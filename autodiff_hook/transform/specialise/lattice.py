@@ -233,7 +233,7 @@ def is_plain_key(key: Abstract) -> bool:
     return frozen or number_types(key) is not None or inert_class(key) is not None
 
 
-_CODE: Final = (FunctionType, BuiltinFunctionType, type)
+_CODE: Final = (FunctionType, BuiltinFunctionType, type, np.ufunc, type(np.sum))
 
 
 def inert_class(value: Abstract) -> type | None:

@@ -243,7 +243,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         if s.result is not None:
             inf.types[s.result] = Known(None)
         s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
-        return lists.append(inf, s)
+        return inf.evaluate(inf, s)
     if isinstance(value, List) and name == "extend" and len(args) == 1 and not names and not inf.one_way:
         if items_of(inf.type_of(args[0])) is not None:
             lists.extend(inf, s, owner, spread(inf, args[0]))

@@ -17,7 +17,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Dict,
     Fresh,
     Iterator,
+    Known,
     List,
+    OneOf,
     Optional,
     Record,
     Reference,
@@ -26,6 +28,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.families import ask_for_family
+from autodiff_hook.transform.specialise.kept import is_kept, is_made, places_of
 from autodiff_hook.transform.specialise.lattice import (
     built_of,
     content_of,
@@ -90,7 +93,7 @@ class Merging:
                 for name, arg in list(zip(merged.params.values(), args)):
                     self._meet(other, name, inf.type_of(arg))
             return True
-        if before is not None and _is_object_or_none(before, abstract):
+        if before is not None and _is_object_or_none(inf, before, abstract):
             ask_for_objects(inf, before, abstract)
         after = abstract if before is None else inf.joined(before, abstract)
         if before is not None and after == before:
@@ -260,18 +263,28 @@ def _held_in(objects: list[Any], names: list[str]) -> list[Any]:
     return [*found.values()]
 
 
-def _is_object_or_none(a: Abstract, b: Abstract) -> bool:
+def _is_object_or_none(inf: Inference, a: Abstract, b: Abstract) -> bool:
     """Whether objects that the program makes come by the same name as nothing, or as one that is in a list."""
-    pairs = ((a, b), (b, a))
-    return any(_made(x) and is_absent(y) or isinstance(x, Fresh) and isinstance(content_of(y), Dict) for x, y in pairs)
+    alone = [(y, isinstance(x, Fresh) or is_made(x)) for x, y in ((a, b), (b, a)) if _made(inf, x)]
+    return any(is_absent(y) or one and isinstance(content_of(y), Dict) for y, one in alone)
 
 
 def ask_for_built(inf: Inference, a: Abstract, b: Abstract) -> None:
     """Objects that are not alike, or nothing, come by one name: it is followed again, with one that is built."""
+    if inf.one_way:
+        return
     made = [x.cls for x in (a, b) if isinstance(x, Fresh)]
     alike = made and all(isinstance(x, Fresh) or is_absent(x) for x in (a, b))
-    if alike and not (inf.one_way or any(issubclass(cls, BaseException) for cls in made)):
+    if alike and not any(issubclass(cls, BaseException) for cls in made):
         raise Changes("objects that come by several ways are not alike", *map(built_of, made))
+    if any(is_made(x) or is_kept(x) for x in (a, b)) and all(map(_may_be_called, (a, b))):
+        places = {place for x in (a, b) for place in (*_made(inf, x), *places_of(inf.type_of, content_of(x)))}
+        if places - inf.program.changed:
+            raise Changes("several functions come by one name", *places)
+
+
+def _may_be_called(value: Abstract) -> bool:
+    return is_made(value) or is_absent(value) or isinstance(content_of(value), (Fresh, Known, OneOf, Dict))
 
 
 def _may_be_one(a: Reference, b: Reference) -> bool:
@@ -282,14 +295,17 @@ def _may_be_one(a: Reference, b: Reference) -> bool:
 
 def ask_for_objects(inf: Inference, *values: Abstract) -> None:
     """An object that is not built is put into a list: the program is followed again, with one that is."""
-    places = {built_of(cls) for value in values for cls in _made(value)}
+    places = {place for value in values for place in _made(inf, value)}
     if places - inf.program.changed and not inf.one_way:
-        raise Changes("an object that the program makes is put into a list", *places)
+        raise Changes("an object or a function that the program makes is put into a list", *places)
 
 
-def _made(value: Abstract) -> list[type]:
+def _made(inf: Inference, value: Abstract) -> set[Any]:
+    """What stands for the objects and functions that exist only while the program is made."""
     if isinstance(value, Optional):
-        return _made(value.content)
+        return _made(inf, value.content)
     if isinstance(value, Tuple):
-        return [cls for item in value.items for cls in _made(item)]
-    return [value.cls] if isinstance(value, Fresh) else []
+        return {place for item in value.items for place in _made(inf, item)}
+    if isinstance(value, Fresh):
+        return {built_of(value.cls)}
+    return places_of(inf.type_of, value) if is_made(value) else set()

@@ -35,6 +35,7 @@ from autodiff_hook.transform.specialise import (
     following,
     halves,
     helpers,
+    keeping,
     lists,
     managers,
     matching,
@@ -74,6 +75,7 @@ from autodiff_hook.transform.specialise.dividing import divide
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
+from autodiff_hook.transform.specialise.kept import keep_function
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
     example_of,
@@ -120,6 +122,8 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
     if meaning is None:
         raise Refused(f"{s.op} is not specialised")
     require_native(inf, s)
+    if inf.keeps and keeping.keep(inf, s):
+        return None
     if s.op in _OF_VALUES and require_value(inf, s, s.operands[: _OF_VALUES[s.op]]):
         return None
     for operand in s.operands:
@@ -219,6 +223,9 @@ def _truth(inf: Inference, s: Statement) -> Abstract | None:
     if method is not None:
         inf.assume(s.operands[0])
         return inline_call(inf, s, method, list(s.operands), {})
+    if isinstance(value, Optional) and value.absent is None and is_true(value.content):
+        s.op, s.operands, s.data = "is" if s.op == "not" else "is_not", [s.operands[0], Constant(None)], None
+        return comparing.same(inf, s)
     truth = is_true(value)
     if truth is not None:
         return known_as(inf, s, truth != (s.op == "not"))
@@ -508,6 +515,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "build_string": texts.formatted,
 }
 
+BODIES[keep_function] = keeping.kept_function
 BODIES[functools.reduce] = reduced
 BODIES[operator.itemgetter] = BODIES[operator.attrgetter] = helpers.getter
 BODIES[np.vectorize] = BODIES[vectorizing.vectorized] = vectorized

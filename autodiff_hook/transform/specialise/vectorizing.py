@@ -9,7 +9,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import iterating, vectorizing
 from autodiff_hook.transform.specialise import partials
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, same_dtype
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, same_dtype
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
@@ -92,14 +92,16 @@ OF_ALL_WAYS[require_plain] = checked
 OF_ALL_WAYS[vectorizing.require_float] = _require_float
 
 
-def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
-    """Without a value to begin with, the items have to be known one by one."""
+def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    """A call of ``functools.reduce``; it begins with the first of the items if nothing else is given."""
     if len(args) not in (2, 3):
         raise Refused("a call of functools.reduce")
     function, items, *initial = args
+    if not initial and isinstance(inf.type_of(items), List):
+        return inline_call(inf, s, iterating.reduced_from_first, args, {})
     if not initial:
         if not items_of(inf.type_of(items)):
             raise Refused("functools.reduce of items that are not known one by one")
         first, *rest = spread(inf, items)
         items, initial = inf.before(s, "build_tuple", rest), [first]
-    inline_call(inf, s, iterating.reduced, [function, items, *initial], {})
+    return inline_call(inf, s, iterating.reduced, [function, items, *initial], {})

@@ -5,9 +5,10 @@ Functions that the program has made are their code and what they have captured.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from types import FunctionType, MethodType
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -24,12 +25,21 @@ from autodiff_hook.transform.specialise.abstract import (
     Number,
     Optional,
     Outside,
+    Partial,
     Reference,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Parameters, Refused
+from autodiff_hook.transform.specialise.cells import ask_for_lasting
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import anonymous, example_of, in_parts, inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import (
+    anonymous,
+    codes_in,
+    example_of,
+    in_parts,
+    inert_class,
+    number_types,
+)
 from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.wording import named
 
@@ -44,6 +54,17 @@ class Form(NamedTuple):
     def key(self) -> tuple[Any, ...]:
         """What is equal for calls that one program will do for."""
         return self.what, tuple(map(_identity, self.known)), tuple(part.key() for part in self.parts)
+
+    def cls(self) -> type:
+        """The class of a function of this form."""
+        return type(self.known[0]) if self.what in ("constant", "known") else _CLASSES[self.what]
+
+    def size(self) -> int:
+        """How many operands it has."""
+        return (self.what in ("operand", "changing")) + sum(part.size() for part in self.parts)
+
+
+_CLASSES: Final = {"function": FunctionType, "bound": MethodType, "partial": functools.partial}
 
 
 def _identity(x: Any) -> Any:
@@ -64,10 +85,14 @@ class Call(NamedTuple):
 
 
 class Parts:
-    """Takes the values of a call apart, before a statement; ``asks``: what is known in its parts is asked for whole."""
+    """Takes the values of a call apart, before a statement.
 
-    def __init__(self, inf: Inference, s: Statement, asks: bool) -> None:
-        self.inf, self.statement, self.asks = inf, s, asks
+    ``asks``: what is known in its parts is asked for whole. ``lasting``: what is captured is read later, perhaps after
+    it has been assigned again.
+    """
+
+    def __init__(self, inf: Inference, s: Statement, asks: bool, lasting: bool = False) -> None:
+        self.inf, self.statement, self.asks, self.lasting = inf, s, asks, lasting
         self.operands: list[Operand] = []
         self.cells: dict[Operand, int] = {}
 
@@ -92,6 +117,10 @@ class Parts:
         if isinstance(kind, Bound):
             self.inf.assume(operand)
             return Form("bound", (kind.function,), (self.form(kind.receiver),))
+        if isinstance(kind, Partial):
+            self.inf.assume(operand)
+            held = (kind.function, *kind.args, *kind.kwargs.values())
+            return Form("partial", tuple(kind.kwargs), tuple(map(self.form, held)))
         if isinstance(kind, Known) and type(kind.value) not in (int, float):
             if isinstance(operand, Variable):
                 self.inf.assumptions.fixed.append((operand, kind))
@@ -104,34 +133,35 @@ class Parts:
 
     def closure(self, kind: Closure) -> Form:
         """The form of a function that the program has made."""
-        if kind.keyword_defaults:
-            raise Refused("a function with defaults by keyword")
-        defaults = tuple(map(self.form, kind.defaults))
-        return Form("function", (kind.code, kind.globals, len(defaults)), (*defaults, *map(self._cell, kind.cells)))
+        named_defaults = kind.keyword_defaults or {}
+        defaults = tuple(map(self.form, (*kind.defaults, *named_defaults.values())))
+        known = (kind.code, kind.globals, len(kind.defaults), *named_defaults)
+        return Form("function", known, (*defaults, *map(self._cell, kind.cells)))
 
     def _cell(self, cell: Operand) -> Form:
         if cell in self.cells:
             return Form("cell", (self.cells[cell],))
         number = self.cells[cell] = len(self.cells)
+        place = self.inf.cell_places.get(cell, ())
         if isinstance(self.inf.type_of(cell), Dict):
             # It is assigned again.
             self.operands.append(cell)
             return Form("changing", (number,))
+        if self.lasting:
+            ask_for_lasting(self.inf, cell)
         if cell not in self.inf.cells:
             raise Refused("a captured variable that is not assigned")
         content = self.inf.before(self.statement, "cell_get", [cell])
-        return Form("cell", (number,), (self.form(content),))
+        return Form("cell", (number, *place), (self.form(content),))
 
 
 class Built:
     """Puts the values of a call together again, in the program of what is called."""
 
-    def __init__(self, inner: Inference, kinds: Sequence[Abstract]) -> None:
+    def __init__(self, inner: Inference, operands: Sequence[Operand]) -> None:
         self.inner = inner
-        self.params = [Variable() for _ in kinds]
-        self.types = {p: replace(x, at=p) if isinstance(x, Outside) else x for p, x in zip(self.params, kinds)}
-        self.left = iter(self.params)
-        self.cells: dict[int, Variable] = {}
+        self.left = iter(operands)
+        self.cells: dict[int, Operand] = {}
 
     def parameters(self, values: Sequence[Form]) -> Parameters:
         """What the parameters are bound to."""
@@ -154,24 +184,34 @@ class Built:
         made = Variable()
         if form.what == "bound":
             self.inner.types[made] = Bound(form.known[0], self.value(form.parts[0]))
+        elif form.what == "partial":
+            function, *held = map(self.value, form.parts)
+            count = len(held) - len(form.known)
+            self.inner.types[made] = Partial(function, tuple(held[:count]), dict(zip(form.known, held[count:])))
         else:
             self.inner.types[made] = self.function(form)
         return made
 
     def function(self, form: Form) -> Closure:
         """A function that the program has made."""
-        code, globals_, count = form.known
-        defaults = tuple(map(self.value, form.parts[:count]))
-        return Closure(code, globals_, tuple(map(self._cell, form.parts[count:])), defaults)
+        code, globals_, count, *names = form.known
+        cells = count + len(names)
+        defaults = list(map(self.value, form.parts[:cells]))
+        named_defaults = dict(zip(names, defaults[count:])) or None
+        return Closure(
+            code, globals_, tuple(map(self._cell, form.parts[cells:])), tuple(defaults[:count]), named_defaults
+        )
 
     def _cell(self, form: Form) -> Operand:
-        (number,) = form.known
+        number, *place = form.known
         if form.what == "changing":
             self.cells[number] = next(self.left)
         if number not in self.cells:
             made = self.cells[number] = Variable()
             self.inner.types[made] = Cell(None)
             self.inner.cells[made] = self.value(form.parts[0])
+            if place:
+                self.inner.cell_places[made] = tuple(place)
         return self.cells[number]
 
 
@@ -193,7 +233,7 @@ def general(kind: Abstract) -> Abstract:
         return Number(types, example=example_of(kind))
     if isinstance(kind, Tuple) and kind.cls is tuple:
         return Tuple(tuple(map(general, kind.items)), example=kind.example)
-    if isinstance(kind, (Array, Reference)):
+    if isinstance(kind, (Array, Reference)) or codes_in(kind):
         return kind
     cls = inert_class(kind)
     if cls is not None:
