@@ -23,6 +23,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.arguments import common
 from autodiff_hook.runtime.callee import Callee
 from autodiff_hook.runtime.sharing import ByCode
+from autodiff_hook.transform.specialise import collecting
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -121,7 +122,9 @@ class Callees:
         code = function.code if isinstance(function, Closure) else function.__code__
         globals_ = function.globals if isinstance(function, Closure) else function.__globals__
         assert inf.block is not None
-        recursive = any(code is x for x in inf.chains[inf.block])
+        if code.co_flags & CO_GENERATOR:
+            return collecting.begin(inf, s, function, args, kwargs)
+        recursive = code is collecting.COLLECTING or any(code is x for x in inf.chains[inf.block])
         if code.co_flags & _SUSPENDED or assigns(inf) and not (recursive and assigns_by_name(inf)):
             return None
         if not recursive and self.size(inf, code, globals_) < LARGE:
@@ -150,6 +153,8 @@ class Callees:
             s.op, s.operands, s.data = before
             if recursive:
                 _ask_for_any(inf, args)
+            if code is collecting.COLLECTING:
+                raise
             return None
 
     def call(self, inf: Inference, s: Statement, call: Call, operands: list[Operand]) -> Abstract:
@@ -206,6 +211,7 @@ class Callees:
         """Bring the programs into shape of which nothing is assumed any more."""
         if self.open:
             return
+        collecting.confirm([inf, *self.inferences])
         waiting = [callee for callee in self.found.values() if not callee.settled]
         programs = [each.program for each in (inf, *(callee.inference for callee in waiting))]
         reads_keys = any(program.reads_keys for program in programs)
