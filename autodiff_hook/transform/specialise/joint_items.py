@@ -160,7 +160,9 @@ class Items(Buffers):
 
     def _blank(self, pattern: Any, out: Block) -> Operand:
         """The cotangent zero of an item."""
-        return ZERO if pattern == 0.0 else self._call("blank", Constant(pattern), out)
+        if not isinstance(pattern, tuple):
+            return ZERO
+        return self.builder.emit(out, "build_list", *[self._blank(x, out) for x in pattern])
 
     def _reverse_store(self, s: Statement, owner: Variable, out: Block) -> None:
         """Take the cotangent of what was stored, and leave zero."""
