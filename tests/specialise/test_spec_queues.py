@@ -107,6 +107,65 @@ def least_and_greatest(x, y):
     return total + best[1][0] * best[0][1] + named[heapq.nsmallest(2, named, key=named.get)[1]]
 
 
+class Event:
+    def __init__(self, time, act):
+        self.time, self.act = time, act
+
+
+def heaps_of_what_has_no_order(x, y):
+    waiting, total = [], y
+
+    def arrive(time, event):
+        nonlocal total
+        total += time * event.time
+        heapq.heappush(waiting, (time + y, len(waiting), Event(time, leave)))
+
+    def leave(time, event):
+        nonlocal total
+        total += time * time * x
+
+    for k in range(9):
+        heapq.heappush(waiting, (abs(math.sin(k)) * x, k, Event(k * y, arrive)))
+    while waiting:
+        time, _, event = heapq.heappop(waiting)
+        event.act(time, event)
+    return total
+
+
+def layouts_of_heaps(x, y):
+    heap, others, total = [], [abs(math.sin(k)) * y + x for k in range(9)], 0.0
+    heapq.heapify(others)
+    for k in range(20):
+        v = math.cos(2 * k) * x + y * 0.05 * k
+        heapq.heappush(heap, v)
+        total = total * 0.9 + heapq.heappushpop(heap, v * y) + heapq.heapreplace(others, v + x)
+        total += heap[0] * heap[-1] + sum(v * i for i, v in enumerate(others))
+    return total
+
+
+def ties(x, y):
+    heap, total = [], 0.0
+    for k in range(20):
+        heapq.heappush(heap, ("abc"[k % 3], k % 2 == 0, (k * 7 % 4 * 1.0, 1), x * k))
+    while heap:
+        name, even, (rank, _), v = heapq.heappop(heap)
+        total = total * 0.95 + v * (1 + even) * rank * len(name)
+    return total
+
+
+def merged(x, y):
+    rows, total = [[x * k for k in range(5)], [y * k + 0.13 for k in range(4)], []], 0.0
+    for v in heapq.merge(*rows):
+        total = total * 0.9 + v
+    for v in heapq.merge(rows[0][::-1], rows[1][::-1], reverse=True):
+        total = total * 0.9 + v
+    for v, name in heapq.merge([(x, "a"), (2.0, "b")], [(y, "c"), (3.0, "d")], key=lambda pair: pair[0]):
+        total = total * 0.8 + v * (name < "c")
+    for v in heapq.merge([3 * x, x, 2 * x], [y, 0.1, 5 * y]):
+        total = total * 0.7 + v
+    return total
+
+
 GRAPH = {"a": {"b": 1.0, "c": 2.5}, "b": {"c": 1.0, "d": 3.0}, "c": {"d": 1.0}, "d": {}}
 
 
@@ -253,6 +312,10 @@ def from_keys(x, y):
             weighed,
             no_room,
             heaps,
+            heaps_of_what_has_no_order,
+            layouts_of_heaps,
+            ties,
+            merged,
             least_and_greatest,
             shortest_ways,
             members,
@@ -324,7 +387,33 @@ def returned(x):
     return sum(list(d)) * d.index(x)
 
 
-@pytest.mark.parametrize("f", [order_of_a_set, copied_deque, key_with_a_derivative, returned])
+def order_that_objects_decide(x):
+    heap, total = [], x
+    try:
+        for k in range(4):
+            heapq.heappush(heap, (round(math.sin(k)) * x, Event(k, x)))
+    except TypeError:
+        total += 100 * x
+    return total + len(heap) * x
+
+
+def order_of_what_has_none(x):
+    heap, total = [], x
+    for k in range(8):
+        heapq.heappush(heap, math.nan if k == 5 else abs(math.sin(k)) * x)
+    while heap:
+        v = heapq.heappop(heap)
+        total = total * 0.9 + (0.0 if v != v else v)
+    return total
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(order_of_a_set, copied_deque, key_with_a_derivative, returned, order_that_objects_decide),
+        order_of_what_has_none,
+    ],
+)
 def test_what_shows_the_difference(f):
     check(f, 0.7, specialised=None)
 

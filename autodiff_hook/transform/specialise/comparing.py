@@ -29,6 +29,8 @@ from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.kept import is_kept
 from autodiff_hook.transform.specialise.lattice import (
+    built_classes,
+    codes_in,
     content_of,
     inert_class,
     is_absent,
@@ -99,13 +101,18 @@ def _decided_before_objects(inf: Inference, s: Statement) -> bool:
     if inf.one_way or inf.block is None or not all(isinstance(kind, Tuple) and kind.cls is tuple for kind in kinds):
         return False
     pairs = list(zip(*(kind.items for kind in kinds)))  # type: ignore[attr-defined]
-    count = next((i for i, pair in enumerate(pairs) if None not in map(object_class, pair)), 0)
+    count = next((i for i, pair in enumerate(pairs) if all(map(_has_no_order, pair))), 0)
     if not count or len({len(kind.items) for kind in kinds}) > 1:  # type: ignore[attr-defined]
         return False
     s.operands = [inf.before(s, "build_tuple", spread(inf, x)[:count]) for x in s.operands]
     test = Statement("compare", list(s.operands), Variable(), "!=", s.position)
     inf.traps.ensure(inf.block, [test], "which of two objects comes first", s.position)
     return True
+
+
+def _has_no_order(value: Abstract) -> bool:
+    """Whether a value is an object, or a function."""
+    return bool(built_classes(value) or codes_in(value)) or object_class(value) is not None
 
 
 _CONTAINERS: Final = frozenset({dict, list, tuple, set, frozenset})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+import heapq
 import itertools
 import math
 from collections.abc import Callable
@@ -52,6 +53,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import alias, items_of, pure, require_inert
+from autodiff_hook.transform.specialise.program import Given
 
 _DOUBLE: Final = np.dtype(float)
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
@@ -127,6 +129,8 @@ def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -
     """What the definitions ask that has no derivative: places, and whether ``__iter__`` gives an iterator as it is."""
     if function is iterating.stepped and isinstance(inf.type_of(args[0]), (Producer, Iterator)):
         return alias(inf, s, args[0])
+    if function in (ordering.rising, ordering.sinking):
+        return _path(inf, s, function, args)
     if function not in (iterating.order_of, combining.places_of):
         return None
     kinds = list(map(inf.type_of, args))
@@ -138,6 +142,44 @@ def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -
         raise Refused("combinations of an unknown number of items")
     (count,) = counts
     return pure(inf, s, lists.new(inf, s, [(0,) * count], Tuple((INT,) * count, example=(0,) * count)))
+
+
+def _path(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract:
+    """The places that an item of a heap goes through."""
+    kind = inf.type_of(args[0])
+    count = ordered_items(kind.item) if isinstance(kind, List) and kind.item is not None else 0
+    if count == 0:
+        raise Refused("a heap of what has no order by itself")
+    s.operands = [Constant(function), *args[: _PLACED[function]], Constant(count), Constant(Given)]
+    s.op, s.data = "call", ()
+    return pure(inf, s, lists.new(inf, s, [0, 1], INT))
+
+
+_PLACED: Final = {ordering.rising: 2, ordering.sinking: 3}
+"""How many arguments they have without the number of items that decide."""
+
+
+def ordered_items(kind: Abstract) -> int | None:
+    """How many items of tuples have an order by themselves, before others; None for all, or for what is no tuple."""
+    if not isinstance(kind, Tuple):
+        return None if _is_ordered(kind) else 0
+    if kind.cls is not tuple:
+        return 0
+    return next((i for i, item in enumerate(kind.items) if not _is_ordered(item)), None)
+
+
+def _is_ordered(kind: Abstract) -> bool:
+    if isinstance(kind, Tuple):
+        return kind.cls is tuple and all(map(_is_ordered, kind.items))
+    return (number_types(kind) or {inert_class(kind)}) <= {int, float, bool, str}
+
+
+def _of_heap(function: Any, by_places: Any) -> Choice:
+    def choose(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+        known = [x.item for x in kinds[:1] if isinstance(x, List) and x.item is not None] or kinds[1:]
+        return by_places if known and ordered_items(known[0]) != 0 else function
+
+    return choose
 
 
 def _zip(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
@@ -208,6 +250,11 @@ def _gives_places(kind: Abstract) -> bool:
     return bool(items) and all(item is not None and is_number_of(item, {int}) for item in items)
 
 
+def _merge(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    lists = all(isinstance(kind, List) or isinstance(kind, Tuple) and kind.cls in (tuple, list) for kind in kinds)
+    return ordering.merged if lists else None
+
+
 def _next(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     if kinds and (isinstance(kinds[0], Fresh) or built_class(kinds[0]) is not None):
         return iterating.advanced
@@ -267,6 +314,8 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     dict: _dict,
     next: _next,
     np.ix_: _ix,
+    heapq.merge: _merge,
+    **{function: _of_heap(_ALWAYS.pop(function), code) for function, code in ordering.BY_PLACES},
     np.ndarray.tolist: _to_list,
     np.ndarray.item: _item,
 }
