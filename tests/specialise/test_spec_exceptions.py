@@ -310,6 +310,82 @@ ALL = [
 ]
 
 
+def factors_or_not(a, b):
+    total = 0.0
+    for k in range(6):
+        matrix = np.array([[a + 2, b * k], [b * k, 2.0]])
+        try:
+            total += float(np.linalg.cholesky(matrix).sum())
+            total += float(np.linalg.solve(matrix, np.array([a, b])).sum())
+        except np.linalg.LinAlgError:
+            total -= a * b
+    return total
+
+
+def inverses_or_not(a, b):
+    total = 0.0
+    for k in range(4):
+        try:
+            total += float(np.linalg.inv(np.array([[a, b], [a * k, b * k + (k == 3)]]))[0, 1])
+        except (np.linalg.LinAlgError, KeyError):
+            total += a * b
+    return total
+
+
+def too_large(a, b):
+    total = 0.0
+    for k in range(6):
+        try:
+            total += 1 / (1 + math.exp(-a * k * (300 if k % 2 else -300)))
+            total += (b + 9) ** (k * 80.0) * 1e-300
+        except OverflowError:
+            total += b
+    return total
+
+
+def powers_of_nothing(a, b):
+    total = 0.0
+    for k in range(6):
+        try:
+            total += (k % 3) ** (-a) + (b * (k % 2)) ** -2
+        except OverflowError:
+            total += a
+        except ZeroDivisionError:
+            total += b
+    return total
+
+
+def texts_that_are_no_numbers(a, b):
+    total = 0.0
+    for text in ["1.5", "abc", "2", "1e2"] * 2:
+        try:
+            total += float(text) * a
+            total += int(text) * b
+        except ValueError:
+            total += a * b
+    return total
+
+
+def arithmetic_that_may_fail(a, b):
+    total = 0.0
+    for k in range(4):
+        try:
+            total += a**2 * k + math.exp(b * 0.1)
+            check_positive(a - k)
+        except Exception:
+            total += b
+    return total
+
+
+def check_positive(v):
+    if v <= 0:
+        raise ValueError("not positive")
+
+
+ALL += [factors_or_not, inverses_or_not, too_large, powers_of_nothing, texts_that_are_no_numbers]
+ALL += [arithmetic_that_may_fail]
+
+
 @pytest.mark.parametrize("f", ALL, ids=lambda f: f.__name__)
 def test_what_is_raised_and_handled_is_a_jump(f):
     check_all_ways(f, 1.3, 1.7)

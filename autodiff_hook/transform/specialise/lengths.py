@@ -71,4 +71,4 @@ def exactly(items: list[Any], count: int) -> None:
 
 
 QUESTIONS[exactly] = checked
-QUESTIONS[raises_when.has_item] = raises_when.has_item_answered
+QUESTIONS[raises_when.has_item] = QUESTIONS[raises_when.raises] = raises_when.answered

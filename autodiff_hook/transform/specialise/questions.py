@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.whole_numbers import makes_steps
-from autodiff_hook.transform.specialise import caching, constants, dicts, draws, lists, named_tuples
+from autodiff_hook.transform.specialise import caching, constants, dicts, draws, lists, named_tuples, raises_when
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -224,6 +224,8 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     if not args:
         return known_as(inf, s, 0)
     kind = inf.type_of(args[0])
+    if inert_class(kind) is str and len(args) == 1 and raises_when.before_call(inf, s, int, args):
+        return None
     if isinstance(kind, Instance) and kind.cls is str and len(args) == 1:
         _check_steps(inf, s, require_few_digits, args)
         return pure(inf, s, INT)
@@ -290,6 +292,8 @@ def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
     if not args:
         return known_as(inf, s, 0.0)
     kind = inf.type_of(args[0]) if len(args) == 1 else None
+    if kind is not None and inert_class(kind) is str and raises_when.before_call(inf, s, float, args):
+        return None
     if isinstance(kind, Instance) and kind.cls is str:
         return pure(inf, s, Number(frozenset({float}), example=1.0))
     if not isinstance(kind, Known) or type(kind.value) is not str:

@@ -10,6 +10,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.semantics.operations import COMPARE
 from autodiff_hook.transform.specialise import exceptions, raising
@@ -28,6 +30,17 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import built_class, is_virtual, number_types
 from autodiff_hook.transform.specialise.plans import is_hashable, pure
+
+_ATTEMPTED: Final[dict[Any, tuple[type[Exception], ...]]] = {
+    **dict.fromkeys((math.exp, math.expm1, math.cosh, math.sinh), (OverflowError,)),
+    **dict.fromkeys((operator.pow, math.pow), (OverflowError, ZeroDivisionError)),
+    **dict.fromkeys((float, int), (ValueError,)),
+    **dict.fromkeys(
+        (np.linalg.cholesky, np.linalg.inv, np.linalg.solve, np.linalg.eigh, np.linalg.svd, np.linalg.lstsq),
+        (np.linalg.LinAlgError,),
+    ),
+}
+"""What functions raise for arguments that no comparison tells apart."""
 
 
 class Condition(NamedTuple):
@@ -58,9 +71,11 @@ _CONDITIONS: Final[dict[Any, Condition]] = {
 
 def before_call(inf: Inference, s: Statement, function: Any, args: Sequence[Operand]) -> bool:
     """Whether the block at hand was cut by a test before a call that may raise what the program handles."""
-    found = _CONDITIONS.get(function) if _is_covered(inf, s) else None
-    if found is None or len(args) != found.arity or not _is_met(inf, found.cls):
+    if not _is_covered(inf, s):
         return False
+    found = _CONDITIONS.get(function)
+    if found is None or len(args) != found.arity or not _is_met(inf, found.cls):
+        return _before_attempt(inf, s, function, args)
     types = [number_types(inf.type_of(x)) for x in args]
     if any(t is None or complex in t or found.types is not None and not t <= found.types for t in types):
         return False
@@ -70,6 +85,29 @@ def before_call(inf: Inference, s: Statement, function: Any, args: Sequence[Oper
             test = Statement("compare", [args[found.place], Constant(bound)], Variable(), op, s.position)
             if test.data not in inf.tested.setdefault(s, set()):
                 return _cut(inf, s, test, False, Error(found.cls))
+    return _before_attempt(inf, s, function, args)
+
+
+def _before_attempt(inf: Inference, s: Statement, function: Any, args: Sequence[Operand]) -> bool:
+    """The same of what is only known to raise when it has been called: it is called twice."""
+    for cls in _ATTEMPTED.get(function, ()):
+        if cls not in inf.tested.setdefault(s, set()) and _is_met(inf, cls) and not _is_for_all(inf, cls):
+            operands: list[Operand] = [Constant(raises), Constant(cls), Constant(function), *args]
+            return _cut(inf, s, Statement("call", operands, Variable(), (), s.position), False, Error(cls), cls)
+    return False
+
+
+def _is_for_all(inf: Inference, cls: type) -> bool:
+    """Whether what handles a failure of arithmetic handles all others, too: most arithmetic there never fails."""
+    return issubclass(cls, ArithmeticError) and _is_met(inf, Exception)
+
+
+def raises(cls: type[Exception], function: Any, *args: Any) -> bool:
+    """Whether a call raises an exception of exactly this class."""
+    try:
+        function(*args)
+    except Exception as error:
+        return type(error) is cls
     return False
 
 
@@ -103,8 +141,8 @@ def has_item(items: Any, index: int) -> bool:
     return -count <= index < count
 
 
-def has_item_answered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    """What is known of ``has_item``."""
+def answered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    """What is known of ``has_item`` and ``raises``."""
     return pure(inf, s, BOOL)
 
 
@@ -128,7 +166,7 @@ def _is_met(inf: Inference, cls: type) -> bool:
     return raising.is_met(inf, inf.block.handler, cls)
 
 
-def _cut(inf: Inference, s: Statement, test: Statement, holds: bool, error: Error | Fresh) -> bool:
+def _cut(inf: Inference, s: Statement, test: Statement, holds: bool, error: Error | Fresh, name: Any = None) -> bool:
     """Raise before the statement at hand unless a test comes out as it ``holds``."""
     block = inf.block
     assert block is not None and block.handler is not None
@@ -137,7 +175,7 @@ def _cut(inf: Inference, s: Statement, test: Statement, holds: bool, error: Erro
         found = inf.evaluate(inf, asked)
         assert found is not None
         inf.types[asked.made] = found
-    inf.tested.setdefault(s, set()).add(test.data)
+    inf.tested.setdefault(s, set()).add(test.data if name is None else name)
     raised = error.made if isinstance(error, Fresh) else Variable("error")
     inf.types[raised] = error
     handler = Edge(block.handler.target, list(block.handler.args))

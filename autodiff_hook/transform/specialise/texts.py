@@ -66,7 +66,10 @@ def operation(inf: Inference, s: Statement) -> Abstract | None:
         s.operands[1] = exceptions.shown(inf, s, s.operands[1])
         values = [inf.type_of(x) for x in s.operands]
     if all(isinstance(x, Known) and is_plain(x.value) for x in values):
-        return known_as(inf, s, _OPERATORS[s.data](*map(example_of, values)))
+        try:
+            return known_as(inf, s, _OPERATORS[s.data](*map(example_of, values)))
+        except (TypeError, ValueError) as error:
+            raise Refused(f"an operation that fails: {error}") from error
     require_inert(*values)
     return pure(inf, s, _like(TEXT, _OPERATORS[s.data], values))
 
