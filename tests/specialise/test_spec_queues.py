@@ -107,6 +107,68 @@ def least_and_greatest(x, y):
     return total + best[1][0] * best[0][1] + named[heapq.nsmallest(2, named, key=named.get)[1]]
 
 
+KEYS = [(7 * k * k + 3 * k) % 11 for k in range(40)]
+
+
+class Recent:
+    def __init__(self, size):
+        self.size, self.held, self.hits = size, OrderedDict(), 0
+
+    def get(self, key, make):
+        if key in self.held:
+            self.held.move_to_end(key)
+            self.hits += 1
+            return self.held[key]
+        value = self.held[key] = make(key)
+        if len(self.held) > self.size:
+            self.held.popitem(last=False)
+        return value
+
+
+def least_recently_used(x, y):
+    recent, total = Recent(4), 0.0
+    for key in KEYS:
+        total += recent.get(key, lambda k: math.sin(k * x) * y)
+    for i, (key, value) in enumerate(recent.held.items()):
+        total += value * i * key
+    return total + recent.hits
+
+
+def by_its_first_key(x, y):
+    held, total = {}, 0.0
+    for key in KEYS:
+        if key in held:
+            value = held.pop(key)
+        else:
+            value = math.cos(key * x) + y
+            if len(held) >= 4:
+                del held[next(iter(held))]
+        held[key] = value
+        total = total * 0.9 + value
+    while held:
+        key, value = held.popitem()
+        total = total * 0.9 + key * value
+    return total
+
+
+def ends_of_dicts(x, y):
+    d, total = OrderedDict((k, x * k) for k in range(5)), 0.0
+    for k in range(20):
+        try:
+            d.move_to_end(k % 7, last=bool(k % 3))
+        except KeyError:
+            total += x
+        key, value = d.popitem(last=bool(k % 2))
+        d[key] = value * y + 0.1
+        total += value
+    while True:
+        try:
+            key, value = d.popitem()
+            total = total * 0.9 + key * value
+        except KeyError:
+            return total + y
+
+
 class Event:
     def __init__(self, time, act):
         self.time, self.act = time, act
@@ -316,6 +378,9 @@ def from_keys(x, y):
             layouts_of_heaps,
             ties,
             merged,
+            least_recently_used,
+            by_its_first_key,
+            ends_of_dicts,
             least_and_greatest,
             shortest_ways,
             members,

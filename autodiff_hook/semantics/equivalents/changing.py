@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, OrderedDict
 from typing import Any
 
 from autodiff_hook.registry import nondifferentiable
@@ -125,6 +125,50 @@ def taken_by_key(mapping: Any, key: Any) -> Any:
 def taken_or_default(mapping: Any, key: Any, default: Any) -> Any:
     """``dict.pop`` with a default value."""
     return taken_by_key(mapping, key) if key in mapping else default
+
+
+def first_key(mapping: Any) -> Any:
+    """The key of a dict that was put in first."""
+    return next(iter(mapping))
+
+
+def last_key(mapping: Any) -> Any:
+    """The key of a dict that was put in last."""
+    return next(reversed(mapping))
+
+
+def last_taken(mapping: Any) -> Any:
+    """``dict.popitem``."""
+    if len(mapping) == 0:
+        raise KeyError("popitem(): dictionary is empty")
+    key = last_key(mapping)
+    return key, taken_by_key(mapping, key)
+
+
+def end_taken(mapping: Any, last: Any = True) -> Any:
+    """``OrderedDict.popitem``."""
+    if len(mapping) == 0:
+        raise KeyError("dictionary is empty")
+    key = last_key(mapping) if last else first_key(mapping)
+    return key, taken_by_key(mapping, key)
+
+
+def move_to_end(mapping: Any, key: Any, last: Any = True) -> None:
+    """``OrderedDict.move_to_end``."""
+    value = mapping[key]
+    before = [] if last else [other for other in mapping if other != key]
+    del mapping[key]
+    mapping[key] = value
+    for other in before:
+        mapping[other] = taken_by_key(mapping, other)
+
+
+def ordered(pairs: Any) -> Any:
+    """``OrderedDict(pairs)``."""
+    made: Any = OrderedDict()
+    for key, value in pairs:
+        made[key] = value
+    return made
 
 
 def value_or_made(mapping: Any, key: Any, make: Any) -> Any:

@@ -383,6 +383,8 @@ def _for_all_ways(
     cursor = stepping.cursor_class(inf, s, function)
     if cursor is not None:
         return lambda: construct(inf, s, cursor, args, kwargs)
+    if function is next and len(args) == 1 and changing.first_of(inf, s, args[0]) is not None:
+        return lambda: inf.evaluate(inf, s)
     if function is next and args:
         stepping.ask_for_cursor(inf, args[0])
     if function is iter and len(args) == 1 and not apart.is_iterated_by_code(inf, args[0]):

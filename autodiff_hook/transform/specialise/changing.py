@@ -15,7 +15,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.following import may_be_mapping
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types
+from autodiff_hook.transform.specialise.lattice import built_class, inert_class, is_set, number_types
 from autodiff_hook.transform.specialise.objects import is_copied_plainly, look, object_class
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
@@ -38,7 +38,9 @@ _OF_DICTS: Final[dict[str, Any]] = {
     "setdefault": changing.value_or_new,
     "pop": changing.taken_by_key,
     "update": changing.update,
+    "popitem": changing.last_taken,
 }
+_OF_ORDERED: Final[dict[str, Any]] = {"popitem": changing.end_taken, "move_to_end": changing.move_to_end}
 _OF_COUNTERS: Final[dict[str, Any]] = {
     "update": changing.count,
     "subtract": changing.uncount,
@@ -76,6 +78,8 @@ def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: 
         if names or name in ("update", "subtract") and any(map(may_be_mapping, map(inf.type_of, args))):
             raise Refused(f"Counter.{name} of a mapping")
         return _OF_COUNTERS[name]  # type: ignore[no-any-return]
+    if isinstance(kind, Dict) and kind.site.cls is OrderedDict and name in _OF_ORDERED:
+        return _OF_ORDERED[name]  # type: ignore[no-any-return]
     if isinstance(kind, Dict) and name == "pop" and len(args) == 2:
         return changing.taken_or_default  # type: ignore[return-value]
     plain = isinstance(kind, Dict) and kind.site.cls is None
@@ -206,6 +210,26 @@ def _ordered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | No
     return _begun(inf, s, OrderedDict)
 
 
+def _end(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """The key at an end of a dict."""
+    kind = inf.type_of(args[0])
+    if not isinstance(kind, Dict):
+        return None
+    return pure(inf, s, dicts.any_key(inf, kind))
+
+
+def first_of(inf: Inference, s: Statement, iterator: Operand) -> Statement | None:
+    """``next(iter(mapping))`` of a dict, as what asks for its first key; None for something else."""
+    before = inf.block.statements[inf.index - 1] if inf.block is not None and inf.index else None
+    if before is None or before.op != "get_iter" or before.result is not iterator:
+        return None
+    kind = inf.type_of(before.operands[0])
+    if not isinstance(kind, Dict) or is_set(kind) or built_class(kind) is not None or dicts.is_empty(kind):
+        return None
+    s.op, s.operands, s.data = "call", [Constant(changing.first_key), before.operands[0]], ()
+    return s
+
+
 def _empty(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``dict()``; a dict from outside that is copied becomes one of items of one kind."""
     for arg in args:
@@ -289,6 +313,8 @@ OF_ALL_WAYS.update(
         copy.copy: _copied,
         copy.deepcopy: _copied_deeply,
         dict: _empty,
+        changing.first_key: _end,
+        changing.last_key: _end,
         require_short: _require_short,
         changing.require_short: _require_short,
     }

@@ -272,6 +272,10 @@ def _dict(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
     return changing.of_pairs if isinstance(kind, (List, Tuple, Iterator, Producer, Dict)) else None
 
 
+def _ordered(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
+    return changing.ordered if len(kinds) == 1 and not kwargs and not may_be_mapping(kinds[0]) else None
+
+
 def may_be_mapping(kind: Abstract) -> bool:
     """Whether what is given to a ``Counter`` may have counts already."""
     if isinstance(kind, Tuple):
@@ -311,6 +315,7 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     min: _with_options(equivalents.minimum),
     list: _list,
     collections.Counter: _counter,
+    collections.OrderedDict: _ordered,
     dict: _dict,
     next: _next,
     np.ix_: _ix,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -149,7 +150,7 @@ def answered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 def _may_lack(kind: Abstract, key: Abstract) -> bool:
     """Whether a value is a dict that may not have a key; one that is written out is asked for known keys alone."""
     if isinstance(kind, Dict):
-        return built_class(kind) is None and kind.site.cls is None and kind.site.made_by is None
+        return built_class(kind) is None and kind.site.cls in (None, OrderedDict) and kind.site.made_by is None
     if not isinstance(kind, Tuple) or kind.cls is not dict:
         return False
     return not kind.keys or isinstance(key, Known) and is_hashable(key.value) and key.value not in kind.keys
