@@ -50,6 +50,7 @@ from autodiff_hook.transform.specialise.lattice import (
     inert_class,
     is_number_of,
     is_set,
+    plain_types,
 )
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import alias, items_of, pure, require_inert
@@ -171,7 +172,7 @@ def ordered_items(kind: Abstract) -> int | None:
 def _is_ordered(kind: Abstract) -> bool:
     if isinstance(kind, Tuple):
         return kind.cls is tuple and all(map(_is_ordered, kind.items))
-    return (number_types(kind) or {inert_class(kind)}) <= {int, float, bool, str}
+    return plain_types(kind) <= {int, float, bool, str}
 
 
 def _of_heap(function: Any, by_places: Any) -> Choice:
