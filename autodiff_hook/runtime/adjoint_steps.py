@@ -153,8 +153,9 @@ def _of_number(inf: Inference, s: Statement, called: Any, args: list[Operand]) -
         return alias(inf, s, Constant(0.0))
     if types is None or not types <= {float, int}:
         raise Refused(f"a derivative with respect to {named(value)}")
-    if number_types(cotangent) == _FLOAT:
+    if number_types(cotangent) == _FLOAT and not any(isinstance(kind, Array) for kind in inf.types.values()):
         return alias(inf, s, args[1])
+    # Of arrays cotangents may be summed up to numbers of NumPy's where their types say float.
     return call(inf, s, Constant(float), args[1:], {})
 
 

@@ -77,7 +77,14 @@ def stand_in(target, *places, fixed=None, at=()):
                 args[place][...] = value if part is None else settled(np.reshape(part, np.shape(value)), value)
             return result
 
+        def writing_once(*args):
+            (place,) = places
+            part, value = function(*args), written_at(target, place, args)
+            args[place][...] = value if part is None else settled(np.reshape(part, np.shape(value)), value)
+
         followed = writing if places else returning
+        if len(places) < 2:
+            DEFINITIONS[id(target)] = writing_once if places else returning
         choose_instead(target, chooser(followed, fixed, at), followed)
         return function
 
@@ -86,6 +93,7 @@ def stand_in(target, *places, fixed=None, at=()):
 
 @nondifferentiable
 def natively(target, args, kwargs):
+    """What native code computes, which changes nothing."""
     return target(*args, **kwargs)
 
 
@@ -95,7 +103,15 @@ def part_natively(target, args, place):
     return target(*args)[place]
 
 
-pure(part_natively)
+@nondifferentiable
+def written_at(target, place, args):
+    """What native code makes of the argument at one place, of which it is given a copy."""
+    copies = [arg.copy() if i == place else arg for i, arg in enumerate(args)]
+    target(*copies)
+    return copies[place]
+
+
+pure(natively, part_natively, written_at)
 
 
 @nondifferentiable

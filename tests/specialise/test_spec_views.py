@@ -435,3 +435,16 @@ def test_stores_by_flat_places(f):
 
 def test_stores_by_flat_places_of_what_is_turned():
     check(turned_by_flat, MATRIX, specialised=None)
+
+
+def viewed_as_it_is(a):
+    b = a * 1.0
+    shown = b.view()
+    shown[0] = a[1] * 2.0
+    b.view(float)[1, 1] = a[2, 2] ** 2
+    return float(np.sum(b.view(np.ndarray) ** 2) + np.sum(b.view(dtype=np.float64)[:, 0]))
+
+
+def test_views_of_the_same_type():
+    check(viewed_as_it_is, MATRIX)
+    assert GENERIC or ONE_WAY or has_all_ways(viewed_as_it_is)

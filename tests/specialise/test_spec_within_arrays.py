@@ -392,3 +392,15 @@ def test_places_have_no_tangents():
         return sum([y * x.item(i) for y, i in places])
 
     check(f, VECTOR)
+
+
+def of_scaled_array(a, x):
+    return np.sum(x * a * a)
+
+
+def by_a_float(a, x):
+    return ad.gradient(of_scaled_array, a, x)[0] * a
+
+
+def test_gradients_by_floats_are_floats():
+    check(by_a_float, 2.0, np.array([0.4, 2.3]))

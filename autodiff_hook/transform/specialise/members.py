@@ -49,6 +49,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Super,
     Tuple,
+    same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
@@ -286,6 +287,9 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if draws.is_own([value]):
         cls = value.cls  # type: ignore[attr-defined]
     method = getattr(cls, name, None) if cls is not None else None
+    if method is np.ndarray.view and isinstance(value, Array) and _shows_the_same(inf, value, args, names):
+        s.op, s.operands, s.data = "getitem", [owner, Constant(Ellipsis)], None
+        return inf.evaluate(inf, s)
     if isinstance(value, Known) and _has_meaning(getattr(type(value.value), name, None)):
         method = inf.world.attribute(type(value.value), name)
         return call_with(inf, s, Constant(method), [owner, *args], names)
@@ -297,6 +301,17 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if method is None or type(method) is FunctionType and not draws.is_own([value]):
         raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def _shows_the_same(inf: Inference, value: Array, args: list[Operand], names: tuple[str, ...]) -> bool:
+    """Whether ``a.view(...)`` has the type and the class of ``a``."""
+    if not args:
+        return True
+    kind = inf.type_of(args[0])
+    if len(args) > 1 or names not in ((), ("dtype",), ("type",)) or not isinstance(kind, Known):
+        return False
+    asked = kind.value
+    return asked is np.ndarray or isinstance(asked, (type, np.dtype)) and same_dtype(asked, value.dtype)
 
 
 def _is_builtin(value: Abstract) -> bool:

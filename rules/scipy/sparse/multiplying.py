@@ -67,9 +67,12 @@ def chosen(data, places):
 
 def product_with_array(self, other):
     """What typed programs know of a product."""
-    if self.format in ("csr", "csc") and isinstance(other, np.ndarray):
+    other = np.asanyarray(other)
+    if self.format in ("csr", "csc"):
         return times(self.data, other, self.indices, self.indptr, self._shape, self.format == "csr")
-    return self._matmul_vector(np.asanyarray(other))
+    if other.shape[0] != self._shape[1]:
+        raise ValueError(f"a matrix of shape {self._shape} times an array of shape {other.shape}")
+    return self._matmul_vector(other) if other.ndim == 1 else self._matmul_multivector(other)
 
 
 DEFINITIONS[id(dispatch)] = product_with_array
