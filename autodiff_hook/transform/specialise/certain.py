@@ -33,6 +33,8 @@ _OPERATORS: Final[dict[str, dict[Any, Any]]] = {"binary": BINARY, "inplace": BIN
 _TRIED: Final[dict[str, Callable[..., Any]]] = {"getitem": operator.getitem, "get_iter": iter, "unpack": iter}
 _OF_ATTRIBUTES: Final = frozenset({"getattr", "load_method", "call_method"})
 _TEXTS: Final = (str, bytes)
+_NO_FUNCTIONS: Final = (type(None), int, float, complex, bool, tuple, *_TEXTS)
+"""Types of constants that cannot be called; there are others that stand for what can."""
 
 
 def certain_error(inf: Inference, s: Statement, refused: Refused) -> type[Exception] | None:
@@ -67,10 +69,10 @@ def _of_call(types: list[Abstract], named: bool, refused: Refused) -> type[Excep
         function = callee.value if isinstance(callee, Known) else None
         code = function.__code__ if type(function) is FunctionType else code
         return TypeError if code is refused.code else None
-    if not isinstance(callee, Known):
-        return TypeError if isinstance(callee, Number) else None
-    if not callable(callee.value):
+    if isinstance(callee, Number) or isinstance(callee, Known) and type(callee.value) in _NO_FUNCTIONS:
         return TypeError
+    if not isinstance(callee, Known):
+        return None
     asks = type(callee.value) in (type, type(len)) and callee.value in _ASKING | _CONVERTING
     return _raised_by(callee.value, args) if asks and not named else None
 
