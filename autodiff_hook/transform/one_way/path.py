@@ -17,8 +17,9 @@ from typing import Any, Final
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import count_uses
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.one_way.earnest import Earnest
 from autodiff_hook.transform.one_way.settling import settle
-from autodiff_hook.transform.one_way.trail import Raised, Trail
+from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -43,7 +44,7 @@ _GENERATOR: Final = 0x20
 Walk = Generator[Operand, Operand | None, Operand]
 
 
-class Path(Trail):
+class Path(Earnest):
     """Follows the program from its first statement to its end; the result is a chain of blocks."""
 
     def run(

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.transform.one_way import given_arrays
-from autodiff_hook.transform.one_way.trail import Trail, is_virtual
+from autodiff_hook.transform.one_way.earnest import Earnest
+from autodiff_hook.transform.one_way.trail import is_virtual
 from autodiff_hook.transform.specialise.abstract import BOOL, Instance, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of
 
 
-def settle(inf: Trail) -> None:
+def settle(inf: Earnest) -> None:
     """What is assigned to objects from outside, which are several if they were."""
     if inf.silences:
         raise Refused("np.seterr, whose settings are not put back")
@@ -42,7 +43,7 @@ def settle(inf: Trail) -> None:
             raise Refused(f"the global name {name} is assigned")
 
 
-def _separate(inf: Trail) -> None:
+def _separate(inf: Earnest) -> None:
     """What belongs to an argument has no other name, by which its derivatives would be missed."""
     read: set[tuple[Operand, str | None]] = {*inf.looked, *((inf.final(x), None) for x in inf.peeked)}
     given = [(owner, name) for owner, name in read if inf.world.is_given(owner)]
@@ -53,7 +54,7 @@ def _separate(inf: Trail) -> None:
                     _require_another(inf, owner, other)
 
 
-def _is_equal(inf: Trail, before: Operand, kept: Operand) -> bool:
+def _is_equal(inf: Earnest, before: Operand, kept: Operand) -> bool:
     """Whether two values are known to be equal; a string may be guarded."""
     old, new = inf.type_of(before), inf.type_of(kept)
     if isinstance(old, Known) and isinstance(kept, Constant):
@@ -62,7 +63,7 @@ def _is_equal(inf: Trail, before: Operand, kept: Operand) -> bool:
     return known and bool(inf.pin(before) == inf.pin(kept))
 
 
-def _require_another(inf: Trail, changed: Operand, other: Operand) -> None:
+def _require_another(inf: Earnest, changed: Operand, other: Operand) -> None:
     """What is changed has no other name: two objects that were several are guarded to be several."""
     examples = [example_of(inf.type_of(x)) for x in (changed, other)]
     first, second = (getattr(x, "__dict__", None) for x in examples)
@@ -74,7 +75,7 @@ def _require_another(inf: Trail, changed: Operand, other: Operand) -> None:
     inf.guard(inf.emit("is_not", *held, abstract=BOOL), True)
 
 
-def _kept(inf: Trail, value: Operand, built: dict[Operand, Operand]) -> Operand:
+def _kept(inf: Earnest, value: Operand, built: dict[Operand, Operand]) -> Operand:
     """What an object from outside is given."""
     operand = inf.frozen(value, built)
     found = inf.type_of(operand)
@@ -82,7 +83,7 @@ def _kept(inf: Trail, value: Operand, built: dict[Operand, Operand]) -> Operand:
     return Constant(found.value) if isinstance(found, Known) else operand
 
 
-def _require_real(inf: Trail, operand: Operand) -> None:
+def _require_real(inf: Earnest, operand: Operand) -> None:
     found = inf.type_of(operand)
     if is_virtual(found) or isinstance(found, Known) and isinstance(found.value, BaseException):
         raise Refused("an object from outside is given what the program makes")
