@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import random
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType, MethodType
@@ -12,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.cotangents import NotImplementedCotangent
+from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.mirror import form_of, parts_of
 from autodiff_hook.runtime.parted import PARTED, part_at
@@ -19,7 +19,7 @@ from autodiff_hook.signatures import Complex, is_exact
 from autodiff_hook.tangent import Tangent
 
 Path = tuple[Any, ...]
-SOURCES: Final = (np.random.Generator, np.random.RandomState, random.Random)
+SOURCES: Final = tuple(GENERATORS)
 """What draws random numbers, and is in another state after that."""
 _WHOLE: Final = (NotImplementedCotangent, Tangent, FunctionType, MethodType, partial, *SOURCES)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import default_of
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.kinds import MAPPINGS, kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.transform.specialise.abstract import (
@@ -34,7 +34,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.families import tag_of
-from autodiff_hook.transform.specialise.lattice import MAPPINGS, codes_in, is_plain_key, join, number_types
+from autodiff_hook.transform.specialise.lattice import codes_in, is_plain_key, join, number_types
 from autodiff_hook.transform.specialise.objects import lookup
 from autodiff_hook.transform.specialise.places import assigned_to
 from autodiff_hook.transform.specialise.results import abstract_of, is_fixed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from itertools import chain
 from operator import attrgetter, countOf, itemgetter
@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.runtime.buffers import is_writeable, lender_of, root_of
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.kinds import DICTS, kind_of
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.mirror import attributes_of
@@ -245,5 +245,5 @@ def given_ids(*references: Any) -> set[int]:
     return set[int]().union(*[within(reference, False) or () for reference in references])
 
 
-_CONTAINERS: Final = frozenset({list, dict, defaultdict, OrderedDict, Counter})
+_CONTAINERS: Final = frozenset({list, *DICTS})
 _ATOMS: Final = frozenset({float, int, str, bool, type(None)})

@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.fitting import Kind, is_of
+from autodiff_hook.runtime.kinds import MAPPINGS
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -29,7 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.families import tag_of
-from autodiff_hook.transform.specialise.lattice import MAPPINGS, codes_in
+from autodiff_hook.transform.specialise.lattice import codes_in
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.results import exact_types
 

@@ -10,6 +10,7 @@ import enum
 import sys
 import types
 import weakref
+from collections import Counter, OrderedDict, defaultdict
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -61,6 +62,11 @@ _INERT: Final = (
 
 WRITTEN: Final = (str, bytes)
 """Types of what is inert, but numbers may be read from it again: its token is that of what was written."""
+
+
+MAPPINGS: Final = (defaultdict, OrderedDict, Counter)
+DICTS: Final = (dict, *MAPPINGS)
+"""The dicts of the standard library; such objects are their items, and nothing more."""
 
 
 def kind_of(cls: type) -> Kind:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.kinds import DICTS, kind_of
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
@@ -72,7 +72,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     if equivalent is not None:
         args = begun_arguments(inf, function, args)
         return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
-    if is_hashable(function) and function in containers.DICTS:
+    if is_hashable(function) and function in DICTS:
         return mappings.make(inf, function, args, kwargs)
     if function is enumerate and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.operations import COMPARE
-from autodiff_hook.transform.one_way.containers import DICTS, UNKNOWN, known_value, parts, sequence_of
+from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, parts, sequence_of
 from autodiff_hook.transform.one_way.operators import compared
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Tuple

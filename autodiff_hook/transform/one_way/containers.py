@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from types import FunctionType, MappingProxyType
@@ -11,6 +11,7 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import behind, has_in_type
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
@@ -38,7 +39,6 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.wording import named
 
-DICTS: Final = (dict, defaultdict, OrderedDict, Counter)
 KEYED: Final = (*DICTS, set, frozenset)
 
 

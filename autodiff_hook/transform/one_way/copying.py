@@ -6,9 +6,10 @@ from abc import ABCMeta
 from types import FunctionType, MemberDescriptorType
 
 from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.transform.one_way.building import is_buildable
 from autodiff_hook.transform.one_way.classes import instance
-from autodiff_hook.transform.one_way.containers import DICTS, pairs, parts
+from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Array, Container, Fresh, Instance, Known, List, Number, Outside

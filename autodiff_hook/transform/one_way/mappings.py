@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.equivalents.ordering import count_in
-from autodiff_hook.transform.one_way.containers import DICTS, is_adopted, pairs, parts
+from autodiff_hook.transform.one_way.containers import is_adopted, pairs, parts
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised

@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.containers import (
-    DICTS,
     KEYED,
     UNKNOWN,
     as_item,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Set
 from dataclasses import replace
 from functools import reduce
@@ -13,6 +12,7 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import closure
 from autodiff_hook.ir.types import UNBOUND
+from autodiff_hook.runtime.kinds import MAPPINGS
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     MISSING,
@@ -333,8 +333,6 @@ def widened(value: Abstract) -> Abstract:
     return replace(value, items=tuple(map(widened, value.items))) if isinstance(value, Tuple) else value
 
 
-MAPPINGS: Final = (defaultdict, OrderedDict, Counter)
-"""The classes that dicts of a program may stand for, and be if they are given."""
 SETS: Final = (set, frozenset)
 
 
