@@ -32,7 +32,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
-from autodiff_hook.transform.specialise.lattice import is_number_of, number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of, leaves_in, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -106,20 +106,14 @@ def _taken(inf: Path, operand: Operand, value: Tuple, index: int) -> Operand:
     item = value.items[index]
     if isinstance(item, Known):
         return Constant(item.value)
-    if _holds_references(item) and value.example is not MISSING:
+    held = any(isinstance(x, (Outside, List)) for x in leaves_in(item))
+    if held and value.example is not MISSING:
         return inf.world.part(inf.final(operand), value.example, index, True)
     part = inf.emit("getitem", operand, Constant(index), abstract=item, plan=STRUCTURAL)
     if operand in inf.own:
         inf.own.add(part)
     inf.views.setdefault(operand, []).append(part)
     return part
-
-
-def _holds_references(value: Abstract) -> bool:
-    """Whether a value is a list or an object from outside, or a tuple that holds one."""
-    if isinstance(value, Tuple):
-        return any(map(_holds_references, value.items))
-    return isinstance(value, (Outside, List))
 
 
 def _elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]:

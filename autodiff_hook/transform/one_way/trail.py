@@ -36,7 +36,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Evaluate, Inference
-from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, leaves_in, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.program import PURE, Given, Plan
 from autodiff_hook.transform.specialise.results import abstract_of
@@ -312,14 +312,12 @@ def _is_of_whole_numbers(value: Abstract) -> bool:
 
 def has_objects(value: Abstract) -> bool:
     """Whether parts of a value are loaded one by one."""
-    return isinstance(value, Outside) or isinstance(value, Tuple) and any(map(has_objects, value.items))
+    return any(isinstance(x, Outside) for x in leaves_in(value))
 
 
 def is_virtual(value: Abstract) -> bool:
     """Whether a value exists only while the program is followed, in whatever tuples and lists."""
-    if isinstance(value, Tuple):
-        return any(map(is_virtual, value.items))
-    return (
-        isinstance(value, (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container, IteratorOf, Lookup))
-        or value is ANY
-    )
+    return any(isinstance(x, _VIRTUAL) or x is ANY for x in leaves_in(value))
+
+
+_VIRTUAL: Final = (Fresh, Closure, Bound, Cell, Super, Partial, Error, Container, IteratorOf, Lookup)

@@ -28,6 +28,7 @@ from autodiff_hook.transform.specialise.lattice import (
     differentiable,
     inert_class,
     is_set,
+    leaves_in,
     reached,
     sites_in,
 )
@@ -83,12 +84,9 @@ def _reads(s: Statement, program: Program) -> bool:
 
 def _holds_text(kind: Abstract) -> bool:
     """Whether a value is a text that is not known, or is made of some."""
-    kind = content_of(kind)
-    if isinstance(kind, Tuple):
-        return any(map(_holds_text, kind.items))
-    if isinstance(kind, (List, Dict)):
-        return kind.site.item is not None and _holds_text(kind.site.item)
-    return isinstance(kind, Instance) and kind.cls is str
+    leaves = leaves_in(kind)
+    items = [x.site.item for x in leaves if isinstance(x, (List, Dict)) and x.site.item is not None]
+    return any(isinstance(x, Instance) and x.cls is str for x in leaves) or any(map(_holds_text, items))
 
 
 def _says(operand: Operand, program: Program) -> bool:

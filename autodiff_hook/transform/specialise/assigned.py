@@ -26,11 +26,10 @@ from autodiff_hook.transform.specialise.abstract import (
     Record,
     Reference,
     Site,
-    Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of, item_like, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import example_of, item_like, leaves_in, reached, sites_in
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.origins import heirs, holds
 from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
@@ -302,10 +301,8 @@ def programs_of(inf: Inference) -> list[Inference]:
 
 
 def _is_object(inf: Inference, value: Abstract) -> bool:
-    if isinstance(value, Tuple):
-        return any(_is_object(inf, x) for x in value.items)
-    blind = isinstance(value, Outside) and value.cls in (list, dict, *GENERATORS)
-    return isinstance(value, Outside) and (not blind or id(value.example) in inf.outer.holders)
+    outside = [x for x in leaves_in(value) if isinstance(x, Outside)]
+    return any(x.cls not in (list, dict, *GENERATORS) or id(x.example) in inf.outer.holders for x in outside)
 
 
 def _require_own_attributes(inf: Inference, holder: Holder) -> None:

@@ -171,13 +171,18 @@ def anonymous(value: Abstract) -> Abstract:
     return value
 
 
+def leaves_in(value: Abstract) -> list[Abstract]:
+    """What is in whatever tuples, as what it is if it is there; a value that is no tuple is its only one."""
+    value = content_of(value)
+    return [x for item in value.items for x in leaves_in(item)] if isinstance(value, Tuple) else [value]
+
+
+_VIRTUAL: Final = (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Producer, Super, Error, Several)
+
+
 def is_virtual(value: Abstract) -> bool:
     """Whether a value exists only while the program is made, or something in it."""
-    if isinstance(value, Tuple):
-        return any(map(is_virtual, value.items))
-    if isinstance(value, Optional):
-        return is_virtual(value.content)
-    return isinstance(value, (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Producer, Super, Error, Several))
+    return any(isinstance(x, _VIRTUAL) for x in leaves_in(value))
 
 
 def number_types(value: Abstract) -> frozenset[type] | None:
@@ -298,10 +303,7 @@ def reached(site: Site) -> set[Site]:
 
 def sites_in(value: Abstract) -> list[Site]:
     """The sites of lists and dicts in a value."""
-    value = content_of(value)
-    if isinstance(value, Tuple):
-        return [site for item in value.items for site in sites_in(item)]
-    return [value.site] if isinstance(value, Reference) else []
+    return [x.site for x in leaves_in(value) if isinstance(x, Reference)]
 
 
 class Objects:
