@@ -8,7 +8,7 @@ from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, Fact, NumberFact, constant_fact, is_number
 from autodiff_hook.transform.improve.shortcuts import HARMLESS, SHORTCUTS, applied, declared
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
-from autodiff_hook.transform.specialise.folding import fold_statement
+from autodiff_hook.transform.specialise.folding import computed
 
 
 class Rewriting:
@@ -75,10 +75,8 @@ class Rewriting:
 
     def simplified(self, s: Statement) -> Operand | None:
         """What the result of ``s`` is, if it is there already or is written in another way."""
-        if s.op == "binary":
-            return self._binary(s)
-        if s.op == "unary":
-            return self._unary(s)
+        if s.op in ("binary", "unary"):
+            return computed(s) or (self._binary(s) if s.op == "binary" else self._unary(s))
         if s.op == "project":
             return self._part(s)
         if s.op == "getattr":
@@ -101,9 +99,6 @@ class Rewriting:
 
     def _binary(self, s: Statement) -> Operand | None:
         site = self.site
-        known: dict[Operand, Operand] = {}
-        if all(isinstance(x, Constant) and type(x.value) in (int, float) for x in s.operands):
-            return known[s.result] if s.result is not None and fold_statement(s, known) else None
         if s.data not in ARITHMETIC or s.result is None:
             return None
         numbers = [site.spread.get(x) for x in s.operands]
@@ -162,12 +157,10 @@ class Rewriting:
         return None
 
     def _unary(self, s: Statement) -> Operand | None:
+        """The negative of an array that a number has been broadcast to."""
         number = self.site.spread.get(s.operands[0])
         if number is not None and s.data == "-" and s.result is not None:
             self.site.spread[s.result] = self.site.emit("unary", number, data="-")
-        operand = s.operands[0]
-        if s.data == "-" and isinstance(operand, Constant) and type(operand.value) in (int, float):
-            return Constant(-operand.value)
         return None
 
 
