@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeGuard
-
-import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.kinds import DICTS
@@ -31,8 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.grids import is_joined, joined
-from autodiff_hook.transform.specialise.lattice import is_number_of, leaves_in, number_types
+from autodiff_hook.transform.specialise.lattice import leaves_in, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -80,7 +75,7 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     if isinstance(value, Instance) and value.cls in (range, str):
         return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
     if isinstance(value, (List, Array)):
-        return _elements(inf, operand, value)
+        return elements(inf, operand, value)
     if isinstance(value, Lookup):
         return list(elements_of(inf, operand, value.name, value.receiver))
     if is_adopted(value):
@@ -116,11 +111,11 @@ def _taken(inf: Path, operand: Operand, value: Tuple, index: int) -> Operand:
     return part
 
 
-def _elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]:
+def elements(inf: Path, operand: Operand, value: List | Array) -> list[Operand]:
     """The items of a list of numbers, or the rows of an array: their number is guarded."""
     count = guarded_length(inf, operand, value)
     if isinstance(value, List):
-        return [inf.emit("getitem", operand, Constant(i), abstract=_item(value, i), plan=LOAD) for i in range(count)]
+        return [inf.emit("getitem", operand, Constant(i), abstract=item_at(value, i), plan=LOAD) for i in range(count)]
     return [inf.perform("getitem", [operand, Constant(i)]) for i in range(count)]
 
 
@@ -149,7 +144,8 @@ def guarded_length(inf: Path, operand: Operand, value: List | Array | Instance |
     return inf.lengths[operand]
 
 
-def _item(value: List, index: int) -> Abstract:
+def item_at(value: List, index: int) -> Abstract:
+    """What is known of an item of a list of numbers."""
     assert isinstance(value.item, Number)
     return Number(value.item.types, example=value.example[index])
 
@@ -260,53 +256,6 @@ def has_keys(value: Abstract) -> TypeGuard[Fresh | Outside]:
     return isinstance(value, (Fresh, Outside)) and value.cls is not dict and has_in_type(value.cls, "keys")
 
 
-def getitem(inf: Path, s: Statement) -> Abstract | None:
-    """``owner[key]`` of a container or a tuple; None if it is of neither."""
-    owner, key = s.operands
-    value = inf.type_of(owner)
-    if isinstance(value, Lookup) and value.name == "flat":
-        if owner in inf.iterators:
-            raise Refused("an iteration over the elements of an array that begins anew")
-        # What is chosen is a copy, but for one element.
-        method = "flatten" if number_types(inf.type_of(key)) is None else "ravel"
-        return alias(inf, s, inf.perform("getitem", [inf.perform("call_method", [value.receiver], (method, ())), key]))
-    if isinstance(value, Outside) and (is_container(value.cls) or is_mapping(inf, value)):
-        inf.pin(key)
-        if is_mapping(inf, value):
-            if not inf.world.holds(inf.final(owner), value.example, inf.pin(key)):
-                raise Raised(KeyError(inf.pin(key)))
-            inf.peeked.add(owner)
-            return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
-        owner = inf.adopted(owner, value)
-        value = inf.type_of(owner)
-    if isinstance(value, Known) and is_joined(value.value) and key in inf.tuples:
-        return joined(inf, s, value.value, parts(inf, key))
-    if isinstance(value, Known) and type(value.value) in (str, tuple, range) and _is_key(inf.type_of(key)):
-        return known_as(inf, s, _at(value.value, inf.pin(key)))
-    sequence = owner in inf.tuples or isinstance(value, Container) and value.cls is list
-    if sequence or isinstance(value, Tuple) and value.cls is not dict:
-        where = _place(inf, key)
-        held = parts(inf, owner)
-        if isinstance(where, slice):
-            chosen = held[where]
-            tuple_like = owner in inf.tuples or isinstance(value, Tuple) and value.cls is tuple
-            return alias(inf, s, inf.perform("build_tuple", chosen)) if tuple_like else new(inf, list, chosen)
-        return alias(inf, s, _at(held, where))
-    if isinstance(value, List):
-        return _of_list(inf, s, value)
-    if isinstance(value, Number) and value.types <= {float, int, bool, complex}:
-        raise Raised(TypeError)
-    if isinstance(value, Number) and all(issubclass(cls, np.generic) for cls in value.types):
-        if is_number_of(inf.type_of(key), {int, np.int64}):
-            raise Raised(IndexError)
-        return alias(inf, s, inf.perform("getitem", [inf.call(Constant(np.asarray), [owner]), key]))
-    if isinstance(value, Container) and value.cls in DICTS:
-        return alias(inf, s, _held(inf, owner, value.cls, inf.pin(key)))
-    if isinstance(value, Tuple):
-        return alias(inf, s, part_of_dict(inf, owner, value, inf.pin(key)))
-    return None
-
-
 def is_mapping(inf: Path, value: Outside) -> bool:
     """Whether an object from outside is a dict, or a view of one, which is what it was on entry."""
     if value.cls is MappingProxyType and inf.dirty:
@@ -328,100 +277,6 @@ def part_of_dict(inf: Path, operand: Operand, value: Tuple, key: Any) -> Operand
             inf.views.setdefault(operand, []).append(found)
         inf.loaded_items[operand, key] = found
     return found
-
-
-def _of_list(inf: Path, s: Statement, value: List) -> Abstract:
-    """``items[key]`` of a list of numbers."""
-    owner, key = s.operands
-    index = _place(inf, key)
-    if type(index) is not int:
-        return new(inf, list, _elements(inf, owner, value)[index])
-    if not -len(value.example) <= index < len(value.example):
-        guarded_length(inf, owner, value)
-        raise Raised(IndexError)
-    found = inf.emit("getitem", owner, Constant(index), abstract=_item(value, index), plan=LOAD)
-    return alias(inf, s, found)
-
-
-def _is_key(value: Abstract) -> bool:
-    return isinstance(value, (Known, Number))
-
-
-def _place(inf: Path, key: Operand) -> Any:
-    """An index, a key or a slice: it decides about the way."""
-    return slice(*map(inf.pin, inf.slices[key])) if key in inf.slices else inf.pin(key)
-
-
-def _at(held: Any, where: Any) -> Any:
-    try:
-        return held[where]
-    except (IndexError, KeyError, TypeError) as error:
-        raise Raised(error) from None
-
-
-def _held(inf: Path, owner: Operand, cls: type, key: Any) -> Operand:
-    """What a dict has by a key, or makes of one that is missing."""
-    held = inf.content(owner)
-    if cls is Counter and key not in held:
-        return Constant(0)
-    if owner in inf.factories and key not in held:
-        inf.changed(owner)[key] = inf.call(inf.factories[owner], [])
-    found: Operand = _at(held, key)
-    return found
-
-
-def setitem(inf: Path, s: Statement) -> Abstract:
-    """``owner[key] = value`` of a container."""
-    owner, key, value = s.operands
-    owner = changeable(inf, owner)
-    where, held = _place(inf, key), inf.changed(owner)
-    if isinstance(where, slice):
-        held[where] = parts(inf, value)
-    else:
-        try:
-            held[where] = value
-        except IndexError as error:
-            raise Raised(error) from None
-    return known_as(inf, s, None)
-
-
-def delitem(inf: Path, s: Statement) -> Abstract:
-    """``del owner[key]`` of a container."""
-    owner, key = s.operands
-    owner = changeable(inf, owner)
-    held, where = inf.changed(owner), inf.pin(key)
-    if getattr(inf.type_of(owner), "cls", None) is Counter:
-        held.setdefault(where, key)
-    try:
-        del held[where]
-    except (IndexError, KeyError) as error:
-        raise Raised(error) from None
-    return known_as(inf, s, None)
-
-
-def unpack(inf: Path, s: Statement) -> Abstract:
-    """``a, *b = values``."""
-    (before, after), owner = s.data, s.operands[0]
-    value = inf.type_of(owner)
-    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
-        owner = inf.perform("get_iter", [owner])
-    items = parts(inf, owner) if owner not in inf.iterators else _some(inf, owner, before, after)
-    if len(items) < before + (after or 0) or after is None and len(items) > before:
-        raise Raised(ValueError("a number of values that cannot be unpacked"))
-    if after is not None:
-        stop = len(items) - after
-        items = [*items[:before], inf.made(list, items[before:stop]), *items[stop:]]
-    return alias(inf, s, inf.perform("build_tuple", items))
-
-
-def _some(inf: Path, operand: Operand, before: int, after: int | None) -> list[Operand]:
-    iterator = inf.iterators[operand]
-    return list(iterator) if after is not None else list(islice(iterator, before + 1))
-
-
-def project(inf: Path, s: Statement) -> Abstract | None:
-    """A part of a tuple."""
-    return alias(inf, s, parts(inf, s.operands[0])[s.data])
 
 
 UNKNOWN: Final = object()

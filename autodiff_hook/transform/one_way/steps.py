@@ -9,7 +9,16 @@ from typing import Any, Final
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.operations import NAMES
-from autodiff_hook.transform.one_way import containers, derived, derived_tuples, growing, inert, iterating, sequences
+from autodiff_hook.transform.one_way import (
+    containers,
+    derived,
+    derived_tuples,
+    growing,
+    inert,
+    items,
+    iterating,
+    sequences,
+)
 from autodiff_hook.transform.one_way.builtins import known_call
 from autodiff_hook.transform.one_way.calls import (
     call_ex,
@@ -122,11 +131,11 @@ def changed_by_method(inf: Path, s: Statement) -> Operand | None:
 
 
 def _setitem(inf: Path, s: Statement) -> Abstract:
-    return _item_by_method(inf, s, "__setitem__") or store(inf, s) or containers.setitem(inf, s)
+    return _item_by_method(inf, s, "__setitem__") or store(inf, s) or items.setitem(inf, s)
 
 
 def _delitem(inf: Path, s: Statement) -> Abstract:
-    return _item_by_method(inf, s, "__delitem__") or containers.delitem(inf, s)
+    return _item_by_method(inf, s, "__delitem__") or items.delitem(inf, s)
 
 
 def _item_by_method(inf: Path, s: Statement, name: str) -> Abstract | None:
@@ -214,12 +223,12 @@ STEPS: Final[dict[str, Step]] = {
     "set_update": _by_method(set, "update"),
     "dict_update": _by_method(dict, "update"),
     "dict_merge": growing.dict_merge,
-    "getitem": containers.getitem,
+    "getitem": items.getitem,
     "setitem": _setitem,
     "build_slice": sequences.build_slice,
     "delitem": _delitem,
-    "unpack": containers.unpack,
-    "project": containers.project,
+    "unpack": items.unpack,
+    "project": items.project,
     "get_iter": iterating.get_iter,
     "get_len": _get_len,
     "in": sequences.contains,
