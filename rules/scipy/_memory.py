@@ -174,7 +174,7 @@ def check_arrays(written):
 
 def is_found_again(value, native, old):
     """Whether a followed run has stored what the native ones left, which is no sum or choice of what they did."""
-    if native is value or not is_of_numbers(value) or not is_of_numbers(native) or np.shape(value) != np.shape(native):
+    if native is value or not (is_of_numbers(value) and is_of_numbers(native)) or np.shape(value) != np.shape(native):
         return True
     old = old if is_of_numbers(old) and np.shape(old) == np.shape(native) else 0.0
     near = NEAR_CHANGE * np.abs(np.subtract(native, old)) + NEAR * np.abs(native)
@@ -182,9 +182,9 @@ def is_found_again(value, native, old):
 
 
 def is_of_numbers(value):
-    """Whether a value is a number, or an array of some."""
+    """Whether a value is a number with a derivative, or an array of some."""
     kind = kind_of(type(value))
-    return kind == "number" or kind == "array" and value.dtype.kind in "fciub"
+    return may_move(value) and (kind == "number" or kind == "array" and value.dtype.kind in "fc")
 
 
 def levels(alg):

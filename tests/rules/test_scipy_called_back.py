@@ -358,12 +358,13 @@ def test_counters_count_the_calls_of_the_solver_alone(solve):
             nonlocal local
             CALLS, local = CALLS + 1, local + 1
             seen["calls"] += 1
+            seen["latest"] = x
             Config.calls += 1
             array[0] += 1
             return x
 
         before = CALLS, Config.calls
-        found = solve(called, x)
+        found = solve(called, x) * seen["calls"]
         counts.append((CALLS - before[0], Config.calls - before[1], local, seen["calls"], int(array[0])))
         return found
 

@@ -364,6 +364,26 @@ def test_functions_that_return_tuples_or_whole_arrays():
     assert jvp(f, (POINT,), (DIRECTION,))[1] == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("remembers", [False, True])
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "LSODA", "odeint"])
+def test_functions_of_one_state_that_return_a_number(method, remembers):
+    def f(p):
+        known = {}
+
+        def fun(t, y):
+            known["last" if remembers else "none"] = p[0] if remembers else 0
+            return -p[0] * float(y[0]) * t
+
+        if method == "odeint":
+            found = integrate.odeint(fun, p[1], [0.0, 1.0], tfirst=True, rtol=1e-9, atol=1e-9)[-1, 0]
+        else:
+            found = integrate.solve_ivp(fun, (0.0, 1.0), p[1:2], method, **TIGHT).y[0, -1]
+        return found * known.get("last", 1.0)
+
+    reference = lambda p: p[1] * np.exp(-p[0] / 2.0) * (p[0] if remembers else 1.0)  # noqa: E731
+    agrees(f, reference, rtol=1e-4, second=not remembers)
+
+
 def test_what_the_right_hand_side_stores():
     def f(p):
         calls, seen = [], {}

@@ -41,7 +41,12 @@ cotangents(
 
 
 def called(fun, time, y, *args):
-    return np.asarray(fun(time, y, *args))
+    return of_shape(np.asarray(fun(time, y, *args)), y)
+
+
+def of_shape(slope, y):
+    """A slope with the shape of the state: a number is that of all of it, as it is where it is stored."""
+    return slope if slope.shape == y.shape else slope + np.zeros_like(y)
 
 
 def reads_alone(function):
@@ -131,7 +136,7 @@ def accepted_between(fun, args, start, end, y, f, tableau):
 
 def right_hand_side(alg, solver):
     """The function that a solver was made for, and further arguments, with the tokens of these."""
-    fun, args = captured(solver._fun, "fun"), None
+    fun, args = captured(captured(solver._fun, "checked") or solver._fun, "fun"), None
     if getattr(fun, "__code__", None) in solve_ivp.__code__.co_consts:
         cell = captured(fun, "args", whole=True)
         fun, args = fun.__defaults__[0], cell.cell_contents

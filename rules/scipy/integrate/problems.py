@@ -11,6 +11,7 @@ from functools import reduce
 
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.integrate._ivp import base
 from scipy.integrate._ivp.rk import rk_step
 
 from autodiff_hook import pullback
@@ -21,7 +22,7 @@ from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy.integrate._collocation import added
 from autodiff_rules.scipy.integrate._panels import Flow, Path, resolving
 from autodiff_rules.scipy.integrate._recorded import RECORDED, Taken
-from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, reads_alone
+from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, of_shape, reads_alone
 from autodiff_rules.scipy.integrate.lsoda import starting
 from autodiff_rules.scipy.optimize.implicit import seeded
 
@@ -143,6 +144,22 @@ def node(call, steps, times):
 def has_node(call, value, steps):
     """Whether the steps are all that the states depend on."""
     return call.alone is not None and bool(steps) and isinstance(value.y, np.ndarray)
+
+
+@means(base.check_arguments)
+def check_arguments(alg, t, args, kwargs):
+    """The right-hand side of a solver: stores of what it returns would broadcast a number, derivatives have a shape."""
+    checked, token = enter(alg, (None, *t), base.check_arguments, args, kwargs)
+    return enter(alg, (None, token), of_states, (checked,), {})
+
+
+def of_states(found):
+    checked, y0 = found
+
+    def shaped(t, y):
+        return of_shape(checked(t, y), y)
+
+    return shaped, y0
 
 
 @means(solve_ivp)
