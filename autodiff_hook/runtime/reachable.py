@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dis
+import enum
 import gc
 import sys
+import weakref
 from collections.abc import Iterable, Iterator
 from functools import _lru_cache_wrapper, cached_property, lru_cache
 from itertools import chain
@@ -117,16 +119,18 @@ class Walk:
             return _PASSED
         if kind == "array":
             return _ARRAY
-        if kind == "inert" and not issubclass(cls, BuiltinFunctionType) and cls is not slice:
+        if kind == "inert" and not issubclass(cls, _REFERRING):
             return _CLASS if self._names and issubclass(cls, type) else _PASSED
         return _OTHER if _is_told_apart(cls, kind) else _PLAIN
 
     def _held_by_class(self, cls: Any) -> list[Any]:
         new = [base for base in cls.__mro__ if id(base) not in self._bases]
         self._bases.update(map(id, new))
+        held = list(captured_by([method for base in new for method in _methods_in(base)]))
         if is_open(cls):
             self._named.classes += cls.__mro__
-        return list(captured_by([method for base in new for method in _methods_in(base)]))
+            held.append(type(cls))
+        return held
 
     def _held_by(self, item: Any) -> list[Any]:
         found = _referents(item)
@@ -142,9 +146,13 @@ class Walk:
 
 def _is_told_apart(cls: type, kind: str) -> bool:
     """Whether ``_referents`` knows more of the values of a class than the garbage collector."""
-    if cls in _TOLD_APART or issubclass(cls, (BuiltinFunctionType, np.void)):
+    if cls in _TOLD_APART or issubclass(cls, (BuiltinFunctionType, np.void, weakref.ReferenceType)):
         return True
-    return _DICTS_ASIDE and kind == "object" and bool(cls.__dictoffset__)
+    return _has_dict_aside(cls, kind)
+
+
+def _has_dict_aside(cls: type, kind: str) -> bool:
+    return _DICTS_ASIDE and (kind == "object" or issubclass(cls, enum.Enum)) and bool(cls.__dictoffset__)
 
 
 _TOLD_APART: Final = frozenset({FunctionType, _lru_cache_wrapper, memoryview, np.flatiter, np.broadcast, np.nditer})
@@ -183,6 +191,10 @@ def _operations_in(code: CodeType) -> frozenset[int]:
     return frozenset(code.co_code[::2]).union(*[_operations_in(x) for x in code.co_consts if type(x) is CodeType])
 
 
+_REFERRING: Final = (BuiltinFunctionType, slice, enum.Enum)
+"""Classes of what is inert, but refers to something: attributes of members of an Enum may be assigned."""
+
+
 class _Named:
     """The names in functions, and classes, whose attributes by these names are met as well."""
 
@@ -204,7 +216,8 @@ class _Named:
                 found += self._taken(cls, left)
         for cls in classes:
             if id(cls) not in self._left and is_open(cls) and not is_without_programs(cls.__module__):
-                self._left[id(cls)] = cls, left = cls, dict(vars(cls))
+                members = vars(cls).get("_member_map_", {}) if issubclass(type(cls), enum.EnumMeta) else {}
+                self._left[id(cls)] = cls, left = cls, {**vars(cls), **members}
                 found += self._taken(cls, left)
         return found
 
@@ -261,13 +274,15 @@ def _referents(item: Any) -> list[Any]:
         return _referents_of_array(item)
     if cls is memoryview:
         return [item.obj]
+    if issubclass(cls, weakref.ReferenceType):
+        return [*gc.get_referents(item), weakref.ref.__call__(item)]
     if cls is np.flatiter or issubclass(cls, np.void):
         return [item.base]
     if cls is np.broadcast:
         return list(item.iters)
     if cls is np.nditer:
         return list(operands_of(item))
-    if _DICTS_ASIDE and kind == "object" and cls.__dictoffset__:
+    if _has_dict_aside(cls, kind):
         dictionary = dictionary_of(item)
         if type(dictionary) is dict:
             return [dictionary, *gc.get_referents(item)]

@@ -309,9 +309,16 @@ def simple_namespace(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result
 @means(weakref.ref)
 def weak_reference(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``weakref.ref(x)``; a callback is carried where x dies."""
-    if len(args) > 1 and args[1] is not None:
-        return weakref.ref(args[0], functools.partial(implicit.run, args[1])), None
-    return weakref.ref(args[0]), None
+    return new_weak_reference(alg, (None, *t), (weakref.ref, *args), kwargs)
+
+
+@means(weakref.ref.__new__)
+def new_weak_reference(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``weakref.ref.__new__(cls, x)``, also of a class that is derived from it."""
+    cls, *given = args
+    if len(given) > 1 and given[1] is not None:
+        given[1] = functools.partial(implicit.run, given[1])
+    return weakref.ref.__new__(cls, *given, **kwargs), None
 
 
 @means(weakref.finalize)
@@ -327,7 +334,7 @@ def finalized(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def weakly_referenced(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """What a weak reference refers to."""
     ended(alg)
-    return args[0](), None
+    return weakref.ref.__call__(args[0]), None
 
 
 @means(gc.collect)

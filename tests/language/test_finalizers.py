@@ -20,6 +20,9 @@ class Storing:
     def __del__(self):
         self.out.append(self.value * self.value)
 
+    def times_n(self, y):
+        return self.n * y
+
 
 class Giving:
     def __init__(self, value):
@@ -115,6 +118,37 @@ def stored_by_a_callback_of_a_weak_reference(x):
     return x + sum(log) if reference() is None else x
 
 
+class Counted(weakref.ref):
+    def __new__(cls, value, callback=None):
+        made = super().__new__(cls, value, callback)
+        made.times = 2.0
+        return made
+
+    def __call__(self):
+        found = super().__call__()
+        return None if found is None else found.n * self.times
+
+
+def stored_by_a_callback_of_a_derived_weak_reference(x):
+    log = []
+    o = Storing([], 1.0)
+    o.n = x * x
+    reference = Counted(o, lambda _: log.append(x * x))
+    y = reference()
+    del o
+    return y + sum(log) if reference() is None else x
+
+
+def stored_by_a_callback_of_a_weak_method(x):
+    log = []
+    o = Storing([], 1.0)
+    o.n = x * x
+    method = weakref.WeakMethod(o.times_n, lambda _: log.append(x * x))
+    y = method()(x)
+    del o
+    return y + sum(log) if method() is None else x
+
+
 def stored_by_a_finalizer_of_weakref(x):
     log = []
     o = Storing([], 1.0)
@@ -133,6 +167,8 @@ def stored_by_a_closure_that_is_a_finalizer(x):
 
 STORING = [
     stored_by_a_callback_of_a_weak_reference,
+    stored_by_a_callback_of_a_derived_weak_reference,
+    stored_by_a_callback_of_a_weak_method,
     stored_by_a_finalizer_of_weakref,
     stored_by_a_closure_that_is_a_finalizer,
     stored_by_a_class_of_the_program,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections
 import copy
+import enum
 import functools
 import heapq
 import inspect
@@ -14,6 +15,7 @@ import queue
 import random
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -497,9 +499,42 @@ def through_a_context_variable(x):
     return variable.get()
 
 
-def through_weak_references(x):
-    import weakref
+def through_a_weak_reference_to_code(x):
+    holder = Holder()
+    holder.x = x * x
+    return call(lambda reference: reference().x, weakref.ref(holder))
 
+
+def through_a_weak_set_to_code(x):
+    holder, known = Holder(), weakref.WeakSet()
+    holder.x = x * x
+    known.add(holder)
+    return call(lambda y: next(iter(known)).x * y, 2.0)
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+class Meta(type):
+    shade = 1.0
+
+
+class Shaded(metaclass=Meta):
+    pass
+
+
+def through_a_member_of_an_enum(x):
+    Colour.RED.shade = x * x
+    return call(lambda y: Colour.RED.shade * y, 2.0)
+
+
+def through_a_metaclass(x):
+    Meta.shade = x * x
+    return call(lambda y: Shaded.shade * y, 2.0)
+
+
+def through_weak_references(x):
     h = Holder()
     h.x = x * x
     return weakref.ref(h)().x
