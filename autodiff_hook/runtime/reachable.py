@@ -164,10 +164,19 @@ def changeable(values: Iterable[Any]) -> Iterator[Any]:
     for value in values:
         for item in reachable(value, seen=seen):
             yield item
-            for held in _assigned_by(item) if type(item) is FunctionType else ():
+            for held in [held for function in _run_by(item) for held in _assigned_by(function)]:
                 if id(held) not in seen and id(held) not in spaces:
                     spaces.add(id(held))
                     yield held
+
+
+def _run_by(item: Any) -> list[FunctionType]:
+    """A function itself, and the special methods of a class: native code may call them."""
+    if type(item) is FunctionType:
+        return [item]
+    if not issubclass(type(item), type) or is_without_programs(item.__module__):
+        return []
+    return [method for method in _methods_in(item) if method.__name__[:2] == "__"]
 
 
 def _assigned_by(function: FunctionType) -> list[dict[str, Any]]:

@@ -64,7 +64,8 @@ def showing(function: Any, *names: str) -> Meaning:
             value = call_showing(alg, function, args, kwargs)[0]
             return value, written(alg, t, function, args, kwargs, value)
         name, code = method
-        value, token = calls.apply(alg, (None, *t), code, args if name == "__format__" else args[:1], {})
+        given = (*args, "")[:2] if name == "__format__" else args[:1]
+        value, token = calls.apply(alg, (None, *t, None)[: 1 + len(given)], code, given, {})
         if not isinstance(value, str):
             raise TypeError(f"{name} returned non-string (type {type(value).__name__})")
         return value, token

@@ -58,6 +58,8 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
         reports.tell("opaque", place.f_code, describe(function), why)
     written = [*written_by(function, args, kwargs), *[array for _, array in found], *filter(is_typed_array, values)]
     before = list(contents(written))
+    # Code of objects runs in what only reads them, too.
+    before += [(x, content) for x, content in contents([*values]) if content is not None]
     arrays = list(memory(alg, written, everything=True))
     run = run_natively if is_compared(alg, values, written, before) else call_natively
     try:

@@ -7,7 +7,7 @@ import inspect
 import itertools
 import operator
 from types import MethodType
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, some
 from autodiff_hook.runtime.lookup import find_in_type
@@ -15,8 +15,20 @@ from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.equivalents import iterating, operating, ordering
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.iteration import started
-from autodiff_hook.semantics.meanings import LAZY, WITH_OPTIONS, Args, Kwargs, Meaning, call_method, means, natively
+from autodiff_hook.semantics.iteration import python_method, started
+from autodiff_hook.semantics.meanings import (
+    LAZY,
+    WITH_OPTIONS,
+    Args,
+    Kwargs,
+    Meaning,
+    apply,
+    call_method,
+    means,
+    natively,
+)
+
+_NONE: Final = slice(0)
 
 
 def substitute(function: Any, lead: int = 0) -> Meaning:
@@ -28,13 +40,16 @@ def substitute(function: Any, lead: int = 0) -> Meaning:
     return carried
 
 
-def iterating_now(function: Any, places: slice, lead: int = 0) -> Meaning:
-    """The same of what goes over the arguments at these places, and begins with it at once."""
+def iterating_now(function: Any, places: slice, lead: int = 0, counts: slice = _NONE) -> Meaning:
+    """The same of what goes over the arguments at these places, and begins with it at once; ``counts`` are numbers."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         values, tokens = list(args[lead:]), list(t[lead:])
         for i in range(len(values))[places]:
             values[i], tokens[i] = started(alg, tokens[i], values[i])
+        for i in range(len(values))[counts]:
+            if python_method(values[i], "__index__") is not None:
+                values[i], tokens[i] = apply(alg, (None, tokens[i]), operator.index, (values[i],), {})
         return enter(alg, (None, *tokens), function, tuple(values), kwargs)
 
     return carried
@@ -49,7 +64,8 @@ def counting(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 for _target, _function in [*equivalents.SUBSTITUTES, *operating.LATER]:
     _places = equivalents.BEGUN.get(_target, slice(0))
-    means(_target)(iterating_now(_function, _places))
+    _counts = slice(1, None) if _target in (itertools.islice, itertools.repeat, itertools.tee) else _NONE
+    means(_target)(iterating_now(_function, _places, counts=_counts))
     LAZY.add(id(_target))
 means(itertools.count)(counting)
 for _target, _function in [*ordering.IMMEDIATE, *operating.IMMEDIATE]:

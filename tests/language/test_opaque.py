@@ -10,7 +10,9 @@ import functools
 import heapq
 import inspect
 import io
+import itertools
 import logging
+import pickle
 import queue
 import random
 import types
@@ -359,6 +361,52 @@ def through_a_cache_with_other_answers(x):
     return cached(2.0)
 
 
+class Noting:
+    """What it stores while native code asks it."""
+
+    def __init__(self, x):
+        self.x, self.noted = x, 0.0
+
+    def _note(self, answer):
+        global LATEST
+        LATEST = self.noted = self.x * self.x
+        return answer
+
+    def __format__(self, spec):
+        return self._note("a")
+
+    def __index__(self):
+        return self._note(1)
+
+    def __reduce__(self):
+        global LATEST
+        LATEST = self.noted = self.x * self.x
+        return Noting, (1.0,)
+
+
+def through_what_is_stored_while_it_is_formatted(x):
+    noting = Noting(x)
+    assert format(noting) == "a"
+    return noting.noted + LATEST
+
+
+def through_what_is_stored_while_items_are_counted(x):
+    noting, other = Noting(x), Noting(2.0 * x)
+    assert [*itertools.repeat(3, noting), *itertools.islice([4, 5], other)] == [3, 4]
+    return noting.noted * LATEST + other.noted
+
+
+def through_what_is_stored_while_it_is_pickled(x):
+    noting = Noting(x)
+    pickle.dumps(noting)
+    return noting.noted
+
+
+def through_a_global_that_is_assigned_while_it_is_pickled(x):
+    pickle.dumps(Noting(x))
+    return LATEST
+
+
 def through_a_heap(x):
     heap = [3.0]
     heapq.heappush(heap, x * x)
@@ -567,7 +615,6 @@ def through_copy(x):
 
 
 def through_pickle(x):
-    import pickle
 
     return pickle.loads(pickle.dumps([x * x]))[0]
 
