@@ -126,7 +126,7 @@ class Walk:
     def _held_by_class(self, cls: Any) -> list[Any]:
         new = [base for base in cls.__mro__ if id(base) not in self._bases]
         self._bases.update(map(id, new))
-        held = list(captured_by([method for base in new for method in _methods_in(base)]))
+        held: list[Any] = [*captured_by([method for base in new for method in _methods_in(base)])]
         if is_open(cls):
             self._named.classes += cls.__mro__
             held.append(type(cls))
