@@ -115,6 +115,19 @@ def partials(x, y):
     return sum(f(y) for f in found)
 
 
+def methods_of_builtin_classes(x, y):
+    times, rates, observers = [], {"a": x, "b": y}, defaultdict(list)
+    observers["e"].append(times.append)
+    observers["e"].append(lambda v: rates.update(a=rates["a"] + v))
+    for k in range(6):
+        for observer in observers["ef"[k % 3 == 2]]:
+            observer(x * k)
+    others = []
+    for k in range(4):
+        others.append(rates.get if k % 2 else {"a": y, "b": 2.0}.get)
+    return sum(times) + sum(get("a", 0.5) * get("b") for get in others)
+
+
 def arrays(x, y):
     weights = [np.array([x, y]) * k for k in range(3)]
     found = [(lambda v, w=w: float(w @ v)) for w in weights]
@@ -158,7 +171,7 @@ def decorated(x, y):
     "f",
     [
         *(in_lists, in_dicts, dispatched, pairs_and_queues, in_attributes, observed, by_several_ways, partials),
-        *(arrays, with_options, decorated),
+        *(methods_of_builtin_classes, arrays, with_options, decorated),
     ],
 )
 def test_values_and_slopes(f):

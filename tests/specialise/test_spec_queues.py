@@ -151,6 +151,17 @@ def by_its_first_key(x, y):
     return total
 
 
+def emptied(x, y):
+    held, total = {}, 0.0
+    for k in range(20):
+        if k % 7 == 0:
+            held.clear()
+        if k % 3 not in held:
+            held[k % 3] = x * k * y
+        total += held[k % 3]
+    return total
+
+
 def ends_of_dicts(x, y):
     d, total = OrderedDict((k, x * k) for k in range(5)), 0.0
     for k in range(20):
@@ -380,6 +391,7 @@ def from_keys(x, y):
             merged,
             least_recently_used,
             by_its_first_key,
+            emptied,
             ends_of_dicts,
             least_and_greatest,
             shortest_ways,

@@ -127,6 +127,12 @@ def taken_or_default(mapping: Any, key: Any, default: Any) -> Any:
     return taken_by_key(mapping, key) if key in mapping else default
 
 
+def emptied(mapping: Any) -> None:
+    """``dict.clear``."""
+    while len(mapping) > 0:
+        del mapping[last_key(mapping)]
+
+
 def first_key(mapping: Any) -> Any:
     """The key of a dict that was put in first."""
     return next(iter(mapping))

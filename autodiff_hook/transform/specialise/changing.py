@@ -39,6 +39,7 @@ _OF_DICTS: Final[dict[str, Any]] = {
     "pop": changing.taken_by_key,
     "update": changing.update,
     "popitem": changing.last_taken,
+    "clear": changing.emptied,
 }
 _OF_ORDERED: Final[dict[str, Any]] = {"popitem": changing.end_taken, "move_to_end": changing.move_to_end}
 _OF_COUNTERS: Final[dict[str, Any]] = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import WeakValueDictionary
 
 from autodiff_hook.ir.types import Operand
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Known, OneOf, Partial
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Known, Lookup, OneOf, Partial
 from autodiff_hook.transform.specialise.lattice import built_classes, codes_in, content_of
 
 if TYPE_CHECKING:
@@ -48,11 +48,13 @@ def is_kept(value: Abstract) -> bool:
 
 def is_made(value: Abstract) -> bool:
     """Whether a value is a function that the program makes, which exists only while the program is made itself."""
-    return isinstance(value, (Closure, Bound, Partial))
+    return isinstance(value, (Closure, Bound, Lookup, Partial))
 
 
 def places_of(type_of: TypeOf, value: Abstract) -> set[Any]:
     """What stands for the functions that a value may be, where they are kept."""
+    if isinstance(value, Lookup):
+        return {(KEPT, value.name)}
     return {(KEPT, id(x)) for x in _codes(type_of, value)}
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from types import FunctionType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Dict,
     Instance,
     Known,
+    Lookup,
     Number,
     Optional,
     Outside,
@@ -64,7 +65,12 @@ class Form(NamedTuple):
         return (self.what in ("operand", "changing")) + sum(part.size() for part in self.parts)
 
 
-_CLASSES: Final = {"function": FunctionType, "bound": MethodType, "partial": functools.partial}
+_CLASSES: Final = {
+    "function": FunctionType,
+    "bound": MethodType,
+    "partial": functools.partial,
+    "lookup": BuiltinMethodType,
+}
 
 
 def _identity(x: Any) -> Any:
@@ -117,6 +123,9 @@ class Parts:
         if isinstance(kind, Bound):
             self.inf.assume(operand)
             return Form("bound", (kind.function,), (self.form(kind.receiver),))
+        if isinstance(kind, Lookup):
+            self.inf.assume(operand)
+            return Form("lookup", (kind.name,), (self.form(kind.receiver),))
         if isinstance(kind, Partial):
             self.inf.assume(operand)
             held = (kind.function, *kind.args, *kind.kwargs.values())
@@ -184,6 +193,8 @@ class Built:
         made = Variable()
         if form.what == "bound":
             self.inner.types[made] = Bound(form.known[0], self.value(form.parts[0]))
+        elif form.what == "lookup":
+            self.inner.types[made] = Lookup(form.known[0], self.value(form.parts[0]))
         elif form.what == "partial":
             function, *held = map(self.value, form.parts)
             count = len(held) - len(form.known)
