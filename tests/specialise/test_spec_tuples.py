@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import check, has_all_ways
+from specialised_cases import check, check_all_ways, has_all_ways
 
 from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
 
@@ -187,3 +187,83 @@ def test_tuples_that_grow():
         return math.fsum(found)
 
     check(f, 0.7)
+
+
+class Node:
+    def __init__(self, value, parents=()):
+        self.value, self.parents = value, parents
+
+
+def nodes(x, y):
+    found = [Node(x), Node(y, (x,)), Node(x * y, (x, 2 * y))]
+    for k in range(6):
+        found.append(Node(y * k, (y,)) if k % 3 else Node(x * k, (x, y * k)))
+    return found
+
+
+def asked_for_their_items(x, y):
+    total = 0.0
+    for node in nodes(x, y):
+        total += node.value * len(node.parents) + sum(node.parents[1:]) + isinstance(node.parents, tuple)
+        if node.parents:
+            total += node.parents[-1] * node.parents[0] + max(node.parents)
+        if len(node.parents) == 2:
+            first, second = node.parents
+            total += first * second
+    return total
+
+
+def of_objects(x, y):
+    def total(node):
+        return node.value + sum(total(parent) * 0.5 for parent in node.parents)
+
+    leaves = [Node(x), Node(y)]
+    inner = Node(x * y, tuple(leaves))
+    return total(Node(y, (inner, leaves[0], inner))) + total(inner)
+
+
+class Step:
+    def __init__(self, act, args):
+        self.act, self.args = act, args
+
+
+def spread_into_calls(x, y):
+    steps, total = [], 0.0
+    for k in range(9):
+        if k % 3 == 0:
+            steps.append(Step(lambda a: a * y, (x * k,)))
+        else:
+            steps.append(Step(lambda a, b: a + b * y, (x, k * 1.0)) if k % 3 == 1 else Step(lambda: x, ()))
+    for step in steps:
+        total = total * 0.9 + step.act(*step.args)
+    return total
+
+
+@pytest.mark.parametrize("f", [asked_for_their_items, of_objects, spread_into_calls])
+def test_tuples_of_several_lengths_are_an_attribute(f):
+    check_all_ways(f, 0.7, 0.9)
+    check_all_ways(f, 1.3, 0.4)
+
+
+def compared_and_added(x, y):
+    total, table = 0.0, {}
+    for node in nodes(x, y):
+        node.parents = (*node.parents, y * y)
+        total += sum(node.parents) * (3 if node.parents == (y * y,) else 1) + (x in node.parents)
+        table[node.parents] = node.value
+    return total + len(table)
+
+
+def which_one_it_is(x, y):
+    shared, found = (x, y, x * y), nodes(x, y)
+    for node in found[3:]:
+        node.parents = shared
+    same = [node.parents is shared for node in found]
+    return sum(node.value * (2 if is_one else 1) for node, is_one in zip(found, same)) + x * len(
+        {id(node.parents) for node in found[3:]}
+    )
+
+
+@pytest.mark.parametrize("f", [compared_and_added, which_one_it_is])
+def test_what_else_is_asked_of_them(f):
+    check(f, 0.7, 0.9, specialised=None)

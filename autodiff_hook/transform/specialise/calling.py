@@ -63,7 +63,7 @@ from autodiff_hook.transform.specialise.dividing import divided, is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import implementation, inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.kept import Kept
+from autodiff_hook.transform.specialise.kept import is_kept
 from autodiff_hook.transform.specialise.lattice import (
     example_of,
     is_class,
@@ -140,9 +140,9 @@ def call(
         dividing.called(inf, s, function, args, kwargs)
         return None
     cls = class_of(callee)
-    if cls is not None and isinstance(callee, Dict) and issubclass(cls, Kept):
+    if isinstance(callee, Dict) and is_kept(callee):
         inf.assume(function)
-        together = keeping.put_together(inf, s, function, callee, cls)
+        together = keeping.put_together(inf, s, function, callee)
         s.op, s.operands, s.data = "call", [together, *args, *kwargs.values()], tuple(kwargs)
         return call(inf, s, together, args, kwargs)
     if cls is not None and not isinstance(callee, Tuple):
@@ -176,6 +176,13 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     made = following.one_by_one(inf, s, args)
     if made is not None:
         return inf.evaluate(inf, made)
+    callee = inf.type_of(function)
+    if isinstance(callee, OneOf) and not inf.one_way:
+        dividing.by_code(inf, s, function)
+        return None
+    if isinstance(callee, Dict) and is_kept(callee):
+        inf.assume(function)
+        s.operands[0] = function = keeping.put_together(inf, s, function, callee)
     whole = inf.type_of(kwargs)
     named = whole.keys if isinstance(whole, Tuple) else ()
     args = of_one_length(inf, args, arity(inf, function, named))

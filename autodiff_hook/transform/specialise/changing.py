@@ -154,6 +154,9 @@ def _tuple(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
         assert isinstance(made, List)
         made.site.stand_for(tuple)
         return made
+    if isinstance(kind, Tuple) and kind.cls is list:
+        s.op, s.operands, s.data = "build_tuple", spread(inf, args[0]), None
+        return inf.evaluate(inf, s)
     bounds = _bounds(inf, args[0])
     if bounds is not None and len(range(*bounds)) <= _WRITTEN_OUT:
         return known_as(inf, s, tuple(range(*bounds)))

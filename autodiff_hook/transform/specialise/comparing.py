@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.kept import is_kept
+from autodiff_hook.transform.specialise.kept import is_copy
 from autodiff_hook.transform.specialise.lattice import (
     built_classes,
     codes_in,
@@ -138,8 +138,8 @@ def same(inf: Inference, s: Statement) -> Abstract:
     """``a is b``."""
     a, b = map(inf.type_of, s.operands)
     whole = list(map(inf.final, s.operands))
-    if any(map(is_kept, (a, b))) and not any(map(is_absent, (a, b))):
-        raise Refused("which of several functions it is")
+    if any(is_copy(inf, x) for x in (a, b)) and not any(map(is_absent, (a, b))):
+        raise Refused("which of several functions or tuples it is")
     if is_virtual(a) and is_virtual(b) or isinstance(a, Several) or isinstance(b, Several):
         same: bool | None = _are_one(inf, s, a, b)
     elif isinstance(a, Known) and isinstance(b, Known):

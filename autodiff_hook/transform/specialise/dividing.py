@@ -39,7 +39,9 @@ def divide(inf: Inference, s: Statement) -> bool:
 
 DIVIDING: Final = {
     **dict.fromkeys(("binary", "inplace", "compare"), (0, 1)),
-    **dict.fromkeys(("unary", "getitem", "setitem", "delitem", "truth", "not", "get_iter", "unpack", "call"), (0,)),
+    **dict.fromkeys(
+        ("unary", "getitem", "setitem", "delitem", "truth", "not", "get_iter", "unpack", "call", "call_ex"), (0,)
+    ),
     **dict.fromkeys(("in", "not_in"), (1,)),
 }
 """The operations whose meaning the classes of operands say, and the places of these."""

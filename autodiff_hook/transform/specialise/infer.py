@@ -51,7 +51,7 @@ from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
 from autodiff_hook.transform.specialise.kept import KEPT, is_to_be_kept, keep_function
 from autodiff_hook.transform.specialise.lattice import is_none, is_true, sites_in
-from autodiff_hook.transform.specialise.merging import Merging
+from autodiff_hook.transform.specialise.merging import LENGTHS, Merging
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias, Given, Outer, Plan, Program
 from autodiff_hook.transform.specialise.refining import Test, refine
 from autodiff_hook.transform.specialise.traps import Traps
@@ -157,8 +157,8 @@ class Inference:
         """What makes lists of tuples that are iterated over."""
         self.of_copies = False
         """Whether what the program is given are copies, which have identities of their own."""
-        self.keeps = any(type(place) is tuple and place[0] == KEPT for place in changed)
-        """Whether objects are to stand for functions."""
+        self.keeps = any(type(place) is tuple and place[0] in (KEPT, LENGTHS) for place in changed)
+        """Whether objects are to stand for functions, or lists for tuples."""
         self.collected: list[Statement] = []
         """What begins the iterations over lists of all that generators yield which call themselves."""
         self.stale = False

@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Operand, Position, Statement, Variable
-from autodiff_hook.transform.specialise import dicts, dividing
-from autodiff_hook.transform.specialise.abstract import Abstract, Dict, OneOf
+from autodiff_hook.transform.specialise import dicts, dividing, lists
+from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, OneOf
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.kept import Kept, class_of_form, is_to_be_kept, names_of
-from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.lattice import built_class, items_of_tuple
+from autodiff_hook.transform.specialise.merging import LENGTHS
+from autodiff_hook.transform.specialise.plans import alias, spread
 from autodiff_hook.transform.specialise.taking_apart import Built, Parts
 
 _OF_DATA: Final = {
@@ -27,6 +30,8 @@ def keep(inf: Inference, s: Statement) -> bool:
     first = _OF_DATA.get(s.op)
     if first is None or inf.block is None:
         return False
+    if s.op == "setattr" and (LENGTHS, s.data) in inf.program.changed:
+        s.operands[1] = _of_any_length(inf, s.operands[1], s.position)
     for place, operand in enumerate(s.operands):
         if place < first or not is_to_be_kept(inf, operand):
             continue
@@ -35,6 +40,21 @@ def keep(inf: Inference, s: Statement) -> bool:
             return True
         s.operands[place] = kept(inf, operand, s.position)
     return False
+
+
+def _of_any_length(inf: Inference, operand: Operand, position: Position | None) -> Operand:
+    """A list that stands for a tuple, made before the statement at hand; another value is what it is."""
+    if items_of_tuple(inf.type_of(operand)) is None:
+        return operand
+    parts = spread(inf, operand)
+    made = Statement("build_list", parts, Variable(), None, position)
+    inf.listed.add(made)
+    kind = lists.made_of(inf, made, tuple(map(inf.type_of, parts))) if parts else lists.begin(inf, made)
+    if not isinstance(kind, List):
+        raise Refused("a tuple of any length of several kinds of things")
+    kind.site.stand_for(tuple)
+    inf.insert(made, kind)
+    return made.made
 
 
 def kept_function(inf: Inference, s: Statement, _: Any, args: list[Operand]) -> Abstract | None:
@@ -62,8 +82,9 @@ def kept(inf: Inference, function: Operand, position: Position | None) -> Operan
     return made.made
 
 
-def put_together(inf: Inference, s: Statement, owner: Operand, kind: Dict, cls: type[Kept]) -> Operand:
+def put_together(inf: Inference, s: Statement, owner: Operand, kind: Dict) -> Operand:
     """The function that an object stands for, before a call of it."""
+    cls: type[Kept] = built_class(kind)  # type: ignore[assignment]
     operands = [_loaded(inf, s, owner, kind, name) for name in names_of(cls)]
     return Built(inf, operands).value(cls.form)
 

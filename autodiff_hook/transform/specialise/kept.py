@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from weakref import WeakValueDictionary
 
 from autodiff_hook.ir.types import Operand
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Known, Lookup, OneOf, Partial
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Known, List, Lookup, OneOf, Partial
 from autodiff_hook.transform.specialise.lattice import built_classes, codes_in, content_of
 
 if TYPE_CHECKING:
@@ -44,6 +44,13 @@ def names_of(cls: type[Kept]) -> list[str]:
 def is_kept(value: Abstract) -> bool:
     """Whether a value is, or may be, an object that stands for a function."""
     return any(issubclass(cls, Kept) for cls in built_classes(content_of(value)))
+
+
+def is_copy(inf: Inference, value: Abstract) -> bool:
+    """Whether something that stands for a value is made anew wherever that goes among data: it shows no identity."""
+    content = content_of(value)
+    of_any_length = isinstance(content, List) and content.site.cls is tuple
+    return is_kept(value) or inf.keeps and of_any_length
 
 
 def is_made(value: Abstract) -> bool:

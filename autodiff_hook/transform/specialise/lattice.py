@@ -101,6 +101,12 @@ def in_parts(value: Abstract) -> Abstract:
     return value
 
 
+def items_of_tuple(value: Abstract) -> tuple[Abstract, ...] | None:
+    """What is known of the items of a tuple of known length."""
+    value = in_parts(value)
+    return value.items if isinstance(value, Tuple) and value.cls is tuple else None
+
+
 def known(value: Abstract) -> Any:
     """What a value is certain to be, in whatever tuples; MISSING if that is not known."""
     if isinstance(value, Known):

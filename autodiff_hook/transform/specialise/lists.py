@@ -34,7 +34,7 @@ from autodiff_hook.transform.specialise.lattice import (
     is_number_of,
     item_like,
 )
-from autodiff_hook.transform.specialise.merging import ask_for_objects
+from autodiff_hook.transform.specialise.merging import ask_for_any_length, ask_for_objects
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.program import APPEND, DROP, ITEMS, PARTS, PURE, TAKE, Given, Program
@@ -125,6 +125,8 @@ def put(inf: Inference, owner: List | Dict, value: Abstract, key: str | None = N
         raise Changes("a list that is written out is put into another", *places)
     ask_for_objects(inf, value)
     item = item_like(value)
+    if key is not None and before is not None:
+        ask_for_any_length(key, before, value)
     after = item if item is None or before is None else item_like(inf.joined(before, item))
     if after is None:
         raise Refused("a list of other things than numbers, arrays, tuples or lists is built")

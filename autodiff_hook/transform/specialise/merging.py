@@ -35,6 +35,7 @@ from autodiff_hook.transform.specialise.lattice import (
     is_absent,
     is_none,
     item_like,
+    items_of_tuple,
     join,
     reached,
     sites_in,
@@ -43,6 +44,9 @@ from autodiff_hook.transform.specialise.lattice import (
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
+
+LENGTHS = "lengths"
+"""What the place begins with that stands for an attribute which tuples of several lengths are."""
 
 
 @record
@@ -205,6 +209,8 @@ class Merging:
             return
         pair = {a.root(), b.root()}
         self.uniting.append(pair)
+        for x in a.named.keys() & b.named.keys():
+            ask_for_any_length(x, a.named[x], b.named[x])
         named = {x: self._both(a.named.get(x), b.named.get(x)) for x in {**b.named, **a.named}}
         item = self._both(a.item, b.item)
         self.uniting.remove(pair)
@@ -281,6 +287,13 @@ def ask_for_built(inf: Inference, a: Abstract, b: Abstract) -> None:
         places = {place for x in (a, b) for place in (*_made(inf, x), *places_of(inf.type_of, content_of(x)))}
         if places - inf.program.changed:
             raise Changes("several functions come by one name", *places)
+
+
+def ask_for_any_length(name: str, a: Abstract, b: Abstract) -> None:
+    """Tuples of several lengths come by the name of an attribute: it is followed again, with tuples of any length."""
+    counts = {None if (items := items_of_tuple(x)) is None else len(items) for x in (a, b)}
+    if len(counts) > 1 and None not in counts:
+        raise Changes("tuples of several lengths are an attribute", (LENGTHS, name))
 
 
 def _may_be_called(value: Abstract) -> bool:

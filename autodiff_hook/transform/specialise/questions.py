@@ -40,6 +40,7 @@ from autodiff_hook.transform.specialise.dividing import divided, is_of_several, 
 from autodiff_hook.transform.specialise.exceptions import INITIALISERS, built, known_as_built
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
+from autodiff_hook.transform.specialise.kept import is_copy
 from autodiff_hook.transform.specialise.lattice import (
     built_class,
     built_classes,
@@ -386,6 +387,8 @@ def _hash(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
 
 def _require_own(inf: Inference, args: list[Operand]) -> None:
     for kind in map(inf.type_of, args):
+        if is_copy(inf, kind):
+            raise Refused("the identity of a function or a tuple")
         own = isinstance(kind, (Number, Known)) or isinstance(kind, Reference) and not kind.site.root().given
         if inf.of_copies and not own and not (isinstance(kind, Instance) and kind.cls is str):
             raise Refused("the identity of what is given, of which the program has a copy")
