@@ -16,7 +16,7 @@ from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, l
 from autodiff_hook.errors import NotDifferentiable, user_location
 from autodiff_hook.lift.values import STARTED
 from autodiff_hook.runtime.kinds import WRITTEN
-from autodiff_hook.runtime.lookup import behind, find_in_type
+from autodiff_hook.runtime.lookup import behind, find_in_type, has_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.semantics.arrays import part_of
@@ -147,7 +147,7 @@ def how(alg: Algebra, value: Any, moves: bool) -> str:
         return "plain"
     if python is not None:
         return "object"
-    if form == "object" and find_in_type(type(value), "__iter__") is None:
+    if form == "object" and not has_in_type(type(value), "__iter__") and has_in_type(type(value), "__getitem__"):
         return "sequence"
     return "lossy" if form == "object" and reaches(alg, value) else "plain"
 

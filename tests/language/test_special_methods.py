@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 import pytest
+from helpers import gradient_at
 from in_all_modes import MODES, differences
 
 from autodiff_hook import NotDifferentiable, gradient
@@ -304,3 +305,35 @@ def test_special_methods_that_are_taken_and_called_by_name(mode):
         return total + order[0].asked * other.asked
 
     assert MODES[mode](f, 0.7) == pytest.approx(differences(f, 0.7, 2 if mode == "hvp" else 1), rel=1e-6)
+
+
+class Closed:
+    """What gives items by place, but is not iterated over."""
+
+    __iter__ = None
+
+    def __init__(self, held):
+        self.held = held
+
+    def __getitem__(self, index):
+        return self.held
+
+
+class Single:
+    def __init__(self, held):
+        self.held = held
+
+
+def is_iterable(value):
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
+
+
+@gradient_at(1.3)
+def test_what_is_not_iterable(x):
+    closed, single = Closed(x), Single(x * x)
+    total = closed.held * single.held
+    return total * (2.0 if is_iterable(closed) else 3.0) * (5.0 if is_iterable(single) else 7.0)

@@ -153,6 +153,47 @@ def items_of_numbers(x):
     return total
 
 
+def length_of(value):
+    try:
+        return len(value)
+    except TypeError:
+        return 0
+
+
+def listed(value):
+    try:
+        return list(value)
+    except TypeError:
+        return [value, value]
+
+
+def taken_apart(value):
+    try:
+        first, second = value
+    except TypeError:
+        first = second = 1
+    return first, second
+
+
+def has_items(value):
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
+
+
+def lengths_of_numbers(x):
+    """Whether something is a sequence is found by asking for its length, or its items."""
+    values = (x, 2, None, np.float64(x), np.array(3.0), np.array([x, x]), [x, x * x], (x,), "ab", {"a": x}, Left(x))
+    total = 0.0
+    for place, value in enumerate(values):
+        total += (place + 1.0) * (length_of(value) * x + len(listed(value)) + has_items(value) * x * x)
+    first, second = taken_apart([x, x * x])
+    third, fourth = taken_apart(x)
+    return total + first * second + third * x + fourth * sum(listed(x))
+
+
 class Angle(float):
     def __eq__(self, other):
         return abs(self % math.tau - other % math.tau) < 1e-9
@@ -193,7 +234,7 @@ def with_arrays(x):
     return plain.v * 2 if (plain == row).any() or (row != plain).all() and not (plain == "text") else row[0]
 
 
-OPERATORS = [not_implemented_at_first, subclasses_come_first, sums_of_objects, items_of_numbers]
+OPERATORS = [not_implemented_at_first, subclasses_come_first, sums_of_objects, items_of_numbers, lengths_of_numbers]
 OPERATORS += [comparisons, no_order, sums_with_numbers, no_sum, angles, larger_angle, with_arrays]
 
 

@@ -185,7 +185,10 @@ def _new_number(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _len(inf: Path, s: Statement, args: Args) -> Abstract | None:
     count = sequences.length(inf, args[0])
-    return None if count is None else known_as(inf, s, count)
+    if count is not None:
+        return known_as(inf, s, count)
+    sequences.require_length(inf, args[0])
+    return None
 
 
 def _nothing(inf: Path, s: Statement, args: Args) -> Abstract:

@@ -74,6 +74,7 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
         return list(map(Constant, value.value))
     if isinstance(value, Instance) and value.cls in (range, str):
         return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
+    require_items(value, "__iter__")
     if isinstance(value, (List, Array)):
         return elements(inf, operand, value)
     if isinstance(value, Lookup):
@@ -83,6 +84,13 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     if isinstance(value, (Fresh, Outside)):
         return list(inf.iterators[inf.perform("get_iter", [operand])])
     raise Refused(f"an iteration over {named(value)}")
+
+
+def require_items(value: Abstract, method: str) -> None:
+    """Raise what Python raises where a number, None or an array without axes is asked for its items."""
+    single = number_types(value) is not None or isinstance(value, Known) and value.value is None
+    if single or isinstance(value, Array) and not np.ndim(value.example):
+        raise Raised(TypeError(f"{named(value)} has no {method}"))
 
 
 def is_adopted(value: Abstract) -> TypeGuard[Outside]:

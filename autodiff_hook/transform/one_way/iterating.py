@@ -7,7 +7,10 @@ from itertools import count
 from types import FunctionType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.transform.one_way.containers import KEYED, changeable, elements_of, guarded_length, parts
 from autodiff_hook.transform.one_way.derived import rows
 from autodiff_hook.transform.one_way.derived_tuples import held_by
@@ -33,7 +36,7 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     if isinstance(value, Container):
         held = inf.content(operand)
         return _live(held) if value.cls is list else _viewed(Keys(inf, held) if value.cls in KEYED else held)
-    if isinstance(value, Array):
+    if isinstance(value, Array) and np.ndim(value.example):
         return _rows(inf, operand, value)
     if isinstance(value, Lookup):
         return elements_of(inf, operand, value.name, value.receiver)
@@ -57,8 +60,12 @@ def _rows(inf: Path, operand: Operand, value: Array) -> Iterator[Operand]:
 def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[Operand]:
     """The items of an object whose class says how it is iterated over."""
     at = look(inf, value.cls, "__getitem__")
-    if look(inf, value.cls, "__iter__") is None and type(at) is FunctionType:
-        return _by_index(inf, operand, at)
+    if look(inf, value.cls, "__iter__") is None:
+        is_closed = has_in_type(value.cls, "__iter__")
+        if is_closed or not has_in_type(value.cls, "__getitem__"):
+            raise Raised(TypeError(f"{named(value)} is not iterable"))
+        if type(at) is FunctionType:
+            return _by_index(inf, operand, at)
     started = begun(inf, operand)
     if started is None:
         raise Refused(f"an iteration over {named(value)}")

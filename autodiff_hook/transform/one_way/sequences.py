@@ -11,6 +11,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
+from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way.containers import (
     KEYED,
@@ -23,13 +24,14 @@ from autodiff_hook.transform.one_way.containers import (
     known_value,
     new,
     parts,
+    require_items,
     sequence_of,
 )
 from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import is_container
+from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -67,6 +69,14 @@ def length(inf: Path, operand: Operand) -> int | None:
     if isinstance(value, (Instance, Outside)) and value.cls is np.ndarray and value.example.ndim:
         return guarded_length(inf, operand, value)
     return None
+
+
+def require_length(inf: Path, operand: Operand) -> None:
+    """Raise what Python raises where something that has no length is asked for it."""
+    value = inf.type_of(operand)
+    require_items(value, "__len__")
+    if is_object(value) and look(inf, value.cls, "__len__") is None and not has_in_type(value.cls, "__len__"):
+        raise Raised(TypeError(f"{named(value)} has no __len__"))
 
 
 def contains(inf: Path, s: Statement) -> Abstract | None:

@@ -78,7 +78,7 @@ def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
         return pure(inf, s, Number(INT.types, example=max(1, len(value.example))))
     if isinstance(value, Dict):
         return pure(inf, s, INT)
-    if isinstance(value, Array) and not value.scalar:
+    if isinstance(value, Array) and not value.scalar and value.example.ndim:
         return pure(inf, s, Number(INT.types, example=len(value.example)))
     raise Refused(f"the length of {named(value)}")
 
