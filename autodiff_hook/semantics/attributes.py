@@ -196,9 +196,10 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
         return "module", None
     if cls is super:
         return _reading_after(owner, name)
-    reader = find_in_type(cls, "__getattribute__")
-    if type(reader) is FunctionType and not plainly:
-        return "reader", reader
+    if cls.__getattribute__ is not _PLAINLY and not plainly:
+        reader = find_in_type(cls, "__getattribute__")
+        if type(reader) is FunctionType:
+            return "reader", reader
     if isinstance(owner, type):
         of_metaclass = find_in_type(cls, name)
         if is_plainly(of_metaclass, property) and of_metaclass.fget is not None:

@@ -7,10 +7,12 @@ All is counted and nothing clocked, so that what is done can be repeated.
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, reaches_within
 from autodiff_hook.debugging import NANS
+from autodiff_hook.runtime.giving_up import is_part
 
 MANY: Final = 8
 """How many functions a call carries that is worth a search."""
@@ -32,10 +34,13 @@ class Constant:
         """How many things the last search has met."""
         self._failures = self._wait = 0
 
-    def note(self, calls: int) -> None:
-        """A call has carried so many functions."""
+    def note(self, calls: int, value: Any) -> None:
+        """A call has carried so many functions, and given a value."""
         self.calls += calls
         self._runs += 1
+        if any(hasattr(type(x), "__next__") for x in (value if type(value) is tuple else (value,))):
+            # What goes on later may come to a derivative then.
+            self._wait = sys.maxsize
 
     def is_seen(self, alg: Algebra, function: Any, operands: tuple[Any, ...]) -> bool:
         """Whether a call is seen to reach nothing with a token, in less time than it would take on the average."""
@@ -45,7 +50,7 @@ class Constant:
         if self._wait > 0:
             self._wait -= 1
             return False
-        if NANS.on or self._size > most or alg.memories.of_call(function):
+        if NANS.on or self._size > most or alg.memories.of_call(function) or is_part(function.__code__):
             return False
         found, met = reaches_within(alg, most, function, *operands)
         self._size = met

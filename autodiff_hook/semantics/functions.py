@@ -151,7 +151,7 @@ def enter_carried(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
     before = alg.calls = alg.calls + 1
     result: Result = program(alg, tokens, *values)
     if (constant.calls or alg.calls - before > MANY) and not some(t):
-        constant.note(alg.calls - before)
+        constant.note(alg.calls - before, result[0])
     if alg.fresh or alg.lifetimes.suspects:
         values = ()
         alg.lifetimes.drop_suspects()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import MethodDescriptorType
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +21,7 @@ def is_overridden(function: Any, args: Any) -> bool:
     """Whether a call of a ufunc, or of a method of one, is one of the ``__array_ufunc__`` of an argument."""
     if isinstance(function, np.ufunc):
         return any([overrides(x) for x in args])
-    return any(function is f for f in _METHODS) and any([overrides(x) for x in args[1:]])
+    return type(function) is MethodDescriptorType and function in _METHODS and any([overrides(x) for x in args[1:]])
 
 
 def overrides(value: Any) -> bool:

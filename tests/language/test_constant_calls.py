@@ -129,3 +129,24 @@ def test_what_was_kept_there_and_has_a_derivative_later_is_found():
     for _ in range(4):
         NATIVE.clear(), SEEN.clear()
         assert generic_gradient(f, 1.5)[0] == pytest.approx(3.0)
+
+
+def test_a_generator_that_is_made_there_finds_what_is_stored_meanwhile():
+    def values(part):
+        while True:
+            yield part.value
+
+    def begun(part):
+        for _ in range(10):
+            part.times(part)
+        return values(part)
+
+    def f(x):
+        held, part = Part(x), Part(1.0)
+        found = begun(part)
+        total = next(found)
+        part.value = held.value * x
+        return total + next(found)
+
+    for _ in range(4):
+        assert generic_gradient(f, 1.5)[0] == pytest.approx(3.0)
