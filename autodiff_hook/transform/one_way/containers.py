@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeGuard
 
+import numpy as np
+
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import behind, has_in_type
