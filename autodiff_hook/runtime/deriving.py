@@ -45,6 +45,6 @@ def derivative(inference: Inference, work: Any, argnums: Any, f: Operand) -> Clo
 def cell_of(inference: Inference, content: Operand) -> Variable:
     """A captured variable that has a value."""
     made = Variable()
-    inference.types[made] = Cell(None)
+    inference.types[made] = Cell()
     inference.cells[made] = content
     return made

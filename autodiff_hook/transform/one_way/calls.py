@@ -42,7 +42,7 @@ def make_cell(inf: Path, s: Statement) -> Abstract:
     value = s.operands[0]
     if not (isinstance(value, Constant) and value.value is UNBOUND):
         inf.cells[s.made] = value
-    return Cell(None)
+    return Cell()
 
 
 def cell_set(inf: Path, s: Statement) -> Abstract:

@@ -320,9 +320,7 @@ class Iterator(Abstract):
 
 @record(frozen=True, eq=False)
 class Cell(_ByParts, Abstract):
-    """A closure cell that is assigned once, to ``content``."""
-
-    content: Operand | None
+    """A closure cell of the program; what it holds is looked up by the operand."""
 
 
 @record(frozen=True, eq=False)

@@ -28,7 +28,7 @@ def make_cell(inf: Inference, s: Statement) -> Abstract:
     if given:
         inf.cells[s.made] = value
     inf.plans[s] = Alias(Constant(None))
-    return Cell(None)
+    return Cell()
 
 
 def _cell_name(inf: Inference, s: Statement) -> Any:

@@ -183,12 +183,12 @@ def leaves_in(value: Abstract) -> list[Abstract]:
     return [x for item in value.items for x in leaves_in(item)] if isinstance(value, Tuple) else [value]
 
 
-_VIRTUAL: Final = (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Producer, Super, Error, Several)
+VIRTUAL: Final = (Fresh, Closure, Bound, Lookup, Cell, Container, Partial, Producer, Super, Error, Several)
 
 
 def is_virtual(value: Abstract) -> bool:
     """Whether a value exists only while the program is made, or something in it."""
-    return any(isinstance(x, _VIRTUAL) for x in leaves_in(value))
+    return any(isinstance(x, VIRTUAL) for x in leaves_in(value))
 
 
 def number_types(value: Abstract) -> frozenset[type] | None:

@@ -36,19 +36,8 @@ from autodiff_hook.ir.types import (
 from autodiff_hook.records import record
 from autodiff_hook.transform.improve.params import drop_params
 from autodiff_hook.transform.specialise.abstract import (
-    Bound,
-    Cell,
-    Closure,
-    Container,
-    Error,
-    Fresh,
     Iterator,
     Known,
-    Lookup,
-    Partial,
-    Producer,
-    Several,
-    Super,
 )
 from autodiff_hook.transform.specialise.assigned import require_apart, require_promoted, take_copies
 from autodiff_hook.transform.specialise.assigned import settle as settle_assigned
@@ -56,7 +45,7 @@ from autodiff_hook.transform.specialise.bodies import Refused, is_plain, refused
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.invariants import hoist, take_items
-from autodiff_hook.transform.specialise.lattice import differentiable, is_true, join
+from autodiff_hook.transform.specialise.lattice import VIRTUAL, differentiable, is_true, join
 from autodiff_hook.transform.specialise.memory import Memory, settle
 from autodiff_hook.transform.specialise.owners import settle_owners
 from autodiff_hook.transform.specialise.places import ask_for_copies, ask_for_default
@@ -168,9 +157,7 @@ def _apply_aliases(program: Program) -> None:
             continue
         if isinstance(abstract, Known) and is_plain(abstract.value):
             mapping[variable] = Constant(abstract.value)
-        elif isinstance(
-            abstract, (Fresh, Bound, Lookup, Closure, Super, Container, Cell, Partial, Producer, Error, Several)
-        ):
+        elif isinstance(abstract, VIRTUAL):
             # These exist only while the program is made.
             mapping[variable] = Constant(None)
     _substitute(program, program.blocks, mapping)

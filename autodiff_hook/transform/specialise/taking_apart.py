@@ -219,7 +219,7 @@ class Built:
             self.cells[number] = next(self.left)
         if number not in self.cells:
             made = self.cells[number] = Variable()
-            self.inner.types[made] = Cell(None)
+            self.inner.types[made] = Cell()
             self.inner.cells[made] = self.value(form.parts[0])
             if place:
                 self.inner.cell_places[made] = tuple(place)
