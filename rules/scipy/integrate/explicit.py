@@ -136,7 +136,7 @@ def accepted_between(fun, args, start, end, y, f, tableau):
 
 def right_hand_side(alg, solver):
     """The function that a solver was made for, and further arguments, with the tokens of these."""
-    fun, args = captured(captured(solver._fun, "checked") or solver._fun, "fun"), None
+    fun, args = captured(solver._fun, "fun"), None
     if getattr(fun, "__code__", None) in solve_ivp.__code__.co_consts:
         cell = captured(fun, "args", whole=True)
         fun, args = fun.__defaults__[0], cell.cell_contents

@@ -22,7 +22,7 @@ from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy.integrate._collocation import added
 from autodiff_rules.scipy.integrate._panels import Flow, Path, resolving
 from autodiff_rules.scipy.integrate._recorded import RECORDED, Taken
-from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, of_shape, reads_alone
+from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, captured, of_shape, reads_alone
 from autodiff_rules.scipy.integrate.lsoda import starting
 from autodiff_rules.scipy.optimize.implicit import seeded
 
@@ -149,17 +149,17 @@ def has_node(call, value, steps):
 @means(base.check_arguments)
 def check_arguments(alg, t, args, kwargs):
     """The right-hand side of a solver: stores of what it returns would broadcast a number, derivatives have a shape."""
-    checked, token = enter(alg, (None, *t), base.check_arguments, args, kwargs)
-    return enter(alg, (None, token), of_states, (checked,), {})
+    (checked, y0), token = enter(alg, (None, *t), base.check_arguments, args, kwargs)
+    operands = captured(checked, "fun"), captured(checked, "dtype"), y0
+    return enter(alg, (None, t[0], None, None if token is None else token[1]), of_states, operands, {})
 
 
-def of_states(found):
-    checked, y0 = found
+def of_states(fun, dtype, y0):
+    def checked(t, y):
+        slope = np.asarray(fun(t, y), dtype=dtype)
+        return slope if slope.shape == y.shape else of_shape(slope, y)
 
-    def shaped(t, y):
-        return of_shape(checked(t, y), y)
-
-    return shaped, y0
+    return checked, y0
 
 
 @means(solve_ivp)
