@@ -156,14 +156,21 @@ class _Search:
 
     def _is_among(self, items: list[Any]) -> bool:
         """Whether one of several items itself has a token: by its identity, or by what its class tells of it."""
-        alg, classes = self._alg, self._classes
-        tables = (alg.shadows, alg.losses, alg.generators)
-        if not all([table.keys().isdisjoint(map(id, items)) for table in tables]) and any(map(self._has_token, items)):
-            return True
-        for cls in set(map(type, items)) - classes.keys():
-            classes[cls] = self._asks(cls)
-        classes[FunctionType] = not alg.shadows.keys().isdisjoint(self._walk.namespaces)
-        return any([self._tells(item) for item in items if classes[type(item)]])
+        alg, classes, spaces = self._alg, self._classes, self._walk.namespaces
+        for table in (alg.shadows, alg.losses, alg.generators):
+            if table and not table.keys().isdisjoint(map(id, items)) and any(map(self._has_token, items)):
+                return True
+        if spaces:
+            classes[FunctionType] = not alg.shadows.keys().isdisjoint(spaces)
+        for item in items:
+            cls = type(item)
+            try:
+                asked = classes[cls]
+            except KeyError:
+                asked = classes[cls] = self._asks(cls)
+            if asked and self._tells(item):
+                return True
+        return False
 
     def _has_token(self, item: Any) -> bool:
         alg, key = self._alg, id(item)

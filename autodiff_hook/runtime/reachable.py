@@ -8,7 +8,7 @@ import gc
 import sys
 import weakref
 from collections.abc import Iterable, Iterator
-from functools import _lru_cache_wrapper, cached_property, lru_cache
+from functools import _lru_cache_wrapper, cached_property, lru_cache, partial
 from itertools import chain
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, ModuleType
 from typing import Any, Final
@@ -56,7 +56,7 @@ _OTHER: Final = 5
 class Walk:
     """A search through references, level by level: most of what there is asks for no call of its own."""
 
-    __slots__ = ("_arrays", "_bases", "_given", "_named", "_names", "_seen", "_ways", "namespaces")
+    __slots__ = ("_arrays", "_bases", "_given", "_named", "_names", "_seen", "namespaces")
 
     def __init__(
         self,
@@ -70,7 +70,6 @@ class Walk:
         self._seen = set() if seen is None else seen
         self._names = names
         self._named = _Named()
-        self._ways: dict[type, int] = {}
         self._bases: set[int] = set()
         self.namespaces: set[int] = set()
         """The globals in which functions were met to name something, by identity."""
@@ -80,25 +79,26 @@ class Walk:
         given, waiting = self._given, [value]
         while waiting:
             items, waiting = self._met(waiting)
-            yield items
+            if items:
+                yield items
             if given and not given.keys().isdisjoint(map(id, items)):
                 waiting += [held for item in items if id(item) in given for held in given[id(item)][1]]
             waiting = waiting or self._named.attributes()
 
     def _met(self, waiting: list[Any]) -> tuple[list[Any], list[Any]]:
         """What is new of a level, and what that refers to."""
-        seen, ways = self._seen, self._ways
+        seen, ways = self._seen, _ways
         plain, others, further = [], [], []
         for item in waiting:
             cls = type(item)
             try:
-                way = ways[cls]
+                way = ways[id(cls)]
             except KeyError:
-                way = ways[cls] = self._way(cls)
+                way = _way_of(cls)
             key = id(item)
             if not way or key in seen or way == _TUPLE and LEAVES.issuperset(map(type, item)):
                 continue
-            if way == _ARRAY and not (self._arrays or item.dtype.hasobject):
+            if way == _ARRAY and not (self._arrays or item.dtype.hasobject) or way == _CLASS and not self._names:
                 continue
             seen.add(key)
             if way <= _TUPLE:
@@ -108,20 +108,6 @@ class Walk:
                 others.append(item)
             further += self._held_by_class(item) if way == _CLASS else self._held_by(item)
         return plain + others, [*further, *gc.get_referents(*plain)]
-
-    def _way(self, cls: type) -> int:
-        if cls in LEAVES:
-            return _PASSED
-        if cls is tuple:
-            return _TUPLE
-        kind = kind_of(cls)
-        if kind == "number":
-            return _PASSED
-        if kind == "array":
-            return _ARRAY
-        if kind == "inert" and not issubclass(cls, _REFERRING):
-            return _CLASS if self._names and issubclass(cls, type) else _PASSED
-        return _OTHER if _is_told_apart(cls, kind) else _PLAIN
 
     def _held_by_class(self, cls: Any) -> list[Any]:
         new = [base for base in cls.__mro__ if id(base) not in self._bases]
@@ -142,6 +128,36 @@ class Walk:
                 self._named.names |= names
                 found += [held[name] for held in spaces for name in held.keys() & names]
         return found
+
+
+_ways: Final[dict[int, int]] = {}
+"""What the values of classes refer to, by the identity of the classes."""
+_references: Final[dict[int, tuple[weakref.ref[type], ...]]] = {}
+
+
+def _way_of(cls: type) -> int:
+    """Find out what the values of a class refer to; the class is not kept alive."""
+    key = id(cls)
+    _ways[key] = way = _classified(cls)
+    # Another class may get this number next, so the callback runs no Python code, which may be interrupted.
+    tables: tuple[dict[int, Any], ...] = (_ways, _references)
+    _references[key] = tuple([weakref.ref(cls, partial(table.pop, key)) for table in tables])
+    return way
+
+
+def _classified(cls: type) -> int:
+    if cls in LEAVES:
+        return _PASSED
+    if cls is tuple:
+        return _TUPLE
+    kind = kind_of(cls)
+    if kind == "number":
+        return _PASSED
+    if kind == "array":
+        return _ARRAY
+    if kind == "inert" and not issubclass(cls, _REFERRING):
+        return _CLASS if issubclass(cls, type) else _PASSED
+    return _OTHER if _is_told_apart(cls, kind) else _PLAIN
 
 
 def _is_told_apart(cls: type, kind: str) -> bool:
@@ -215,6 +231,8 @@ class _Named:
 
     def attributes(self) -> list[Any]:
         """The attributes that were not given before."""
+        if not self.classes and not self._left:
+            return []
         new = self.names - self._asked
         operators_from_now = len(self._asked) < 2 <= len(self.names)
         self._asked |= new
