@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Key, Token, keep_all, known, load, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Key, Token, keep_all, known, load, some
 from autodiff_hook.runtime.arguments import Unread, constant_kind, is_plain_object
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import has_in_type

@@ -14,7 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.private import Private, Unfit, seeded
-from autodiff_hook.algebras.shadows import Result, idle, reaches
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Result, idle
 from autodiff_hook.algebras.tape import Tape
 from autodiff_hook.errors import NotDifferentiable, place_of
 from autodiff_hook.registry import describe

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.algebras.placing import PARTS_OF_COMPLEX
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose, reaches
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose
 from autodiff_hook.runtime.losses import plain
 from autodiff_hook.semantics.finalizing import note_attributes
 from autodiff_hook.semantics.library import viewed

@@ -10,17 +10,8 @@ from types import (
 )
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import (
-    Algebra,
-    Result,
-    holder_of,
-    keep,
-    keep_attribute,
-    note_kept,
-    quiet,
-    reaches,
-    some,
-)
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, holder_of, keep, keep_attribute, note_kept, quiet, some
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, is_plainly
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.runtime.slots import Attribute

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
@@ -29,7 +30,6 @@ from autodiff_hook.algebras.shadows import (
     load,
     load_attribute,
     lose,
-    reaches,
     some,
 )
 from autodiff_hook.registry import registry

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, kind, lose, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, kind, lose, some
 from autodiff_hook.semantics.generators import exchange_of, resumed
 from autodiff_hook.semantics.items import getitem
 from autodiff_hook.semantics.iteration import (

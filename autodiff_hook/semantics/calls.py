@@ -26,7 +26,8 @@ import numpy as np
 
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
-from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, reaches, some, soon_reaches
+from autodiff_hook.algebras.searching import reaches, soon_reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, some
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN

@@ -7,7 +7,8 @@ import types
 from types import CellType, FunctionType
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Result, load, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, load, some
 from autodiff_hook.semantics.functions import enter_carried, unsupported
 from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means

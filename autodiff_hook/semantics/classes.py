@@ -17,6 +17,7 @@ from types import (
 from typing import Any, Final
 
 from autodiff_hook.algebras import implicit
+from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
@@ -28,7 +29,6 @@ from autodiff_hook.algebras.shadows import (
     kind,
     known,
     load,
-    reaches,
     some,
 )
 from autodiff_hook.runtime.kinds import WRITTEN

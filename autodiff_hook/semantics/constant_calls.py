@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, reaches_within
+from autodiff_hook.algebras.searching import reaches_within
+from autodiff_hook.algebras.shadows import Algebra
 from autodiff_hook.debugging import NANS
 from autodiff_hook.runtime.giving_up import is_part
 

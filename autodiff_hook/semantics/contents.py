@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, is_held, reaches
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, is_held
 from autodiff_hook.errors import CUT, NotDifferentiable
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of

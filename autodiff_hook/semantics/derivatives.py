@@ -9,7 +9,8 @@ from autodiff_hook import api, operators
 from autodiff_hook.algebras.forward import push, pushed
 from autodiff_hook.algebras.levels import settled
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.algebras.shadows import Algebra, Result, keep_attribute, load, reaches
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_attribute, load
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import gradient_of_zero, require_numbers
 from autodiff_hook.runtime.linear import Linear

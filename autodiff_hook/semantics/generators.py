@@ -6,7 +6,8 @@ import weakref
 from types import CoroutineType, GeneratorType
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_attribute, lose, reaches
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_attribute, lose
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.semantics.iteration import get_iter, python_method, unknown_of
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, apply, means

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, load_key, lose, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, known, load, load_key, lose, some
 from autodiff_hook.errors import NotDifferentiable, user_location
 from autodiff_hook.lift.values import STARTED
 from autodiff_hook.runtime.kinds import WRITTEN

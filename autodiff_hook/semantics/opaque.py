@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_hook import reports
 from autodiff_hook.algebras.implicit import run_natively
 from autodiff_hook.algebras.object_slots import overwrite_objects
+from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
@@ -24,7 +25,6 @@ from autodiff_hook.algebras.shadows import (
     lose,
     note_lost,
     note_rewritten,
-    reaches,
     some,
 )
 from autodiff_hook.errors import user_frame

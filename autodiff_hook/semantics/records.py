@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.object_slots import selected_places
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, load, lose, reaches
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, load, lose
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import array_mutation, plain

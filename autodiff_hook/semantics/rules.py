@@ -10,7 +10,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, load, lose, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, load, lose, some
 from autodiff_hook.registry import Rule, registry
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import has_in_type

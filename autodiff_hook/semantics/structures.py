@@ -6,7 +6,8 @@ from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.algebras.object_slots import selected_places
-from autodiff_hook.algebras.shadows import Algebra, Key, Token, holder_of, is_list, kind, known, lose, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Key, Token, holder_of, is_list, kind, known, lose, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of

@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, lose, reaches
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, lose
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.typed_arrays import is_typed_array
 from autodiff_hook.semantics.items import materialised, to_change_typed

@@ -7,7 +7,8 @@ from scipy import integrate, optimize
 
 from autodiff_hook import pullback
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.algebras.shadows import reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import some
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
 from autodiff_rules.scipy._captured import differentiable_alone

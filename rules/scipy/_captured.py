@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import load, reaches
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import load
 from autodiff_hook.config import opted_in_as
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.registry import registry

@@ -5,7 +5,8 @@ from scipy import integrate
 from scipy.integrate import LSODA, solve_ivp
 
 from autodiff_hook import stop_gradient
-from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means

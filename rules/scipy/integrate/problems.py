@@ -15,7 +15,8 @@ from scipy.integrate._ivp import base
 from scipy.integrate._ivp.rk import rk_step
 
 from autodiff_hook import pullback
-from autodiff_hook.algebras.shadows import keep, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import keep, some
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call

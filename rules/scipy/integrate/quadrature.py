@@ -7,7 +7,8 @@ they are those of an adaptive rule. ``dblquad``, ``tplquad`` and ``nquad`` are f
 import numpy as np
 from scipy import integrate
 
-from autodiff_hook.algebras.shadows import reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means

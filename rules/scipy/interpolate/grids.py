@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.interpolate import _dierckx, _ndbspline, _rgi
 
-from autodiff_hook.algebras.shadows import keep_attribute, reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import keep_attribute, some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import writes

@@ -16,7 +16,8 @@ from scipy import optimize
 
 from autodiff_hook import gradient
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.algebras.shadows import reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.arguments import is_lasting
 from autodiff_hook.semantics.functions import enter

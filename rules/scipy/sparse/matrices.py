@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import _base, _bsr, _compressed, _coo, _csc, _csr, _dia, issparse
 from scipy.sparse.linalg import spsolve
 
-from autodiff_hook.algebras.shadows import reaches
+from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, frule
 from autodiff_hook.semantics.attribute_stores import setattr_

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from autodiff_hook.algebras.shadows import reaches, some
+from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.shadows import some
 from autodiff_hook.extend import Constant, method_of, registry
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter

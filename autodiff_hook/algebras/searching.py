@@ -1,0 +1,141 @@
+"""Searches for tokens: whether something that has one can be reached from what a call is given."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.algebras.shadows import Algebra, holder_of, holds, idle, some
+from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import is_open
+from autodiff_hook.runtime.reachable import Walk, methods_of, names_in, namespaces_of
+from autodiff_hook.runtime.sharing import ByCode
+
+
+def reaches(alg: Algebra, *values: Any, names: bool = True) -> bool:
+    """Whether something with a token can be reached from one of ``values`` by reference, or by ``names``."""
+    if idle(alg):
+        return False
+    return _Search(alg, names).finds(values[0] if len(values) == 1 else values)
+
+
+def soon_reaches(alg: Algebra, function: FunctionType, *operands: Any) -> bool | None:
+    """Whether something with a token can be reached from a call.
+
+    None if little is held by what it is given, but so much named there that to enter it takes less than a search.
+    """
+    if idle(alg):
+        return False
+    code = function.__code__
+    if id(code) not in _named_much.found:
+        found, _ = reaches_within(alg, _MUCH, function, *operands)
+        if found is not None:
+            return found
+        _named_much.add(code, True)
+    return None if _is_little(operands) else reaches(alg, function, *operands)
+
+
+_MUCH: Final = 1000
+_LITTLE: Final = 100
+_named_much: Final[ByCode[bool]] = ByCode(1024)
+
+
+def _is_little(operands: Any) -> bool:
+    met = 0
+    for items in Walk(names=False).levels(operands):
+        met += len(items)
+        if met > _LITTLE:
+            return False
+    return True
+
+
+def reaches_within(alg: Algebra, most: int, *values: Any) -> tuple[bool | None, int]:
+    """Whether something with a token can be reached, None if more is met than ``most``; and how much was met."""
+    return _Search(alg).finds_within(values, most)
+
+
+class _Search:
+    """What one search for tokens needs to know of each item, and has found out about classes."""
+
+    __slots__ = ("_alg", "_classes", "_defaults", "_roots", "_walk")
+
+    def __init__(self, alg: Algebra, names: bool = True) -> None:
+        self._alg = alg
+        self._roots = [root for root, _ in alg.buffers.values()]
+        self._classes: dict[type, bool] = {}
+        self._defaults: dict[type, bool] = {}
+        self._walk = Walk(bool(alg.buffers), alg.memories.given, names=names)
+
+    def finds(self, value: Any) -> bool:
+        """Whether something with a token can be reached from a value."""
+        return any(map(self._is_among, self._walk.levels(value)))
+
+    def finds_within(self, value: Any, most: int) -> tuple[bool | None, int]:
+        """The same, None if more is met than ``most``; and how much was met."""
+        met = 0
+        for items in self._walk.levels(value):
+            met += len(items)
+            if self._is_among(items):
+                return True, met
+            if met > most:
+                return None, met
+        return False, met
+
+    def _is_among(self, items: list[Any]) -> bool:
+        """Whether one of several items itself has a token: by its identity, or by what its class tells of it."""
+        alg, classes, spaces = self._alg, self._classes, self._walk.namespaces
+        for table in (alg.shadows, alg.losses, alg.generators):
+            if table and not table.keys().isdisjoint(map(id, items)) and any(map(self._has_token, items)):
+                return True
+        if spaces:
+            classes[FunctionType] = not alg.shadows.keys().isdisjoint(spaces)
+        for item in items:
+            cls = type(item)
+            try:
+                asked = classes[cls]
+            except KeyError:
+                asked = classes[cls] = self._asks(cls)
+            if asked and self._tells(item):
+                return True
+        return False
+
+    def _has_token(self, item: Any) -> bool:
+        alg, key = self._alg, id(item)
+        return key in alg.generators or (holds(alg, item) if key in alg.shadows else key in alg.losses)
+
+    def _asks(self, cls: type) -> bool:
+        """Whether more than the identity of the values of a class is asked for."""
+        form = kind_of(cls)
+        if form == "array" or issubclass(cls, type) or cls.__name__ == "CarriedIterator":
+            return True
+        return bool(self._roots) or form == "object" and is_open(cls) and self._has_defaults(cls)
+
+    def _tells(self, item: Any) -> bool:
+        alg, cls = self._alg, type(item)
+        if issubclass(cls, type):
+            return any([holds(alg, holder_of(base, "")) for base in item.__mro__]) or self._has_defaults(item)
+        form = kind_of(cls)
+        if form == "array":
+            root = root_of(item)
+            return id(root) in alg.buffers or id(root) in alg.shadows and holds(alg, root)
+        if cls is FunctionType:
+            return self._reads(item)
+        if cls.__name__ == "CarriedIterator" or form == "object" and is_open(cls) and self._has_defaults(cls):
+            return True
+        return id(item) not in alg.shadows and bool(self._roots) and alg.memories.may_have(item, self._roots)
+
+    def _reads(self, function: FunctionType) -> bool:
+        """Whether a function names a global that has a token."""
+        names = names_in(function.__code__)
+        entries = [self._alg.shadows.get(id(held)) for held in namespaces_of(function, names)]
+        return any(some([entry[1].get(name) for name in names]) for entry in entries if entry is not None)
+
+    def _has_defaults(self, cls: type) -> bool:
+        """Whether a method of a class has a default that may have a token; what it has captured is met besides."""
+        found = self._defaults.get(cls)
+        if found is None:
+            methods = methods_of(cls)
+            held = (*methods, *[method.__kwdefaults__ for method in methods])
+            found = self._defaults[cls] = not self._alg.shadows.keys().isdisjoint(map(id, held))
+        return found
