@@ -90,7 +90,7 @@ def _fork(inf: Inference, s: Statement, operand: Operand, test: Operand, kind: s
     inf.add(block, rest, *ways)
     inf.pending.place(ways, block)
     inf.pending.place_after(rest, block)
-    inf._leave(block)
+    inf.ends.leave(block)
 
 
 def _way(s: Statement, operand: Variable, name: Variable, rest: Block, block: Block) -> Block:

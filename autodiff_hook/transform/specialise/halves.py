@@ -94,4 +94,4 @@ def _enter(inf: Inference, block: Block, rest: Block, made: Statement, body: lis
     block.terminator = Terminator("jump", [], [Edge(body[0])], s.position)
     inf.add(block, rest)
     inf.pending.place_after(rest, block)
-    inf._leave(block)
+    inf.ends.leave(block)

@@ -17,7 +17,6 @@ from autodiff_hook import budget
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import (
     IR,
-    RECEIVED,
     Block,
     Constant,
     Edge,
@@ -29,30 +28,24 @@ from autodiff_hook.ir.types import (
 from autodiff_hook.runtime.fitting import given_ids
 from autodiff_hook.transform.specialise import keywords, producers, raising
 from autodiff_hook.transform.specialise.abstract import (
-    ANY,
-    NOTHING,
     Abstract,
     Closure,
     Dict,
     Fresh,
     Instance,
-    Iterator,
-    Optional,
     Outside,
-    Producer,
-    Reference,
     Tuple,
 )
 from autodiff_hook.transform.specialise.activations import Activations
 from autodiff_hook.transform.specialise.assumptions import Assumptions
 from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
-from autodiff_hook.transform.specialise.certain import certain_error
+from autodiff_hook.transform.specialise.ends import Ends
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
-from autodiff_hook.transform.specialise.kept import KEPT, is_to_be_kept, keep_function
-from autodiff_hook.transform.specialise.lattice import is_none, is_true, sites_in
+from autodiff_hook.transform.specialise.kept import KEPT
+from autodiff_hook.transform.specialise.lattice import sites_in
 from autodiff_hook.transform.specialise.merging import LENGTHS, Merging
-from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias, Given, Outer, Plan, Program
+from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias, Outer, Plan, Program
 from autodiff_hook.transform.specialise.refining import Test, refine
 from autodiff_hook.transform.specialise.traps import Traps
 from autodiff_hook.transform.specialise.worklist import Worklist
@@ -142,6 +135,7 @@ class Inference:
         self.tests: dict[Variable, Test] = {}
         """What is known of names that only exist where a test came out in one way."""
         self.traps = Traps(self)
+        self.ends = Ends(self)
         self.aliases: dict[Operand, Operand] = {}
         self.suspended: set[Statement] = set()
         """What makes generators in this program."""
@@ -233,7 +227,7 @@ class Inference:
             raise Changes("attributes are assigned again", *self.wanted)
         for block in self.program.blocks:
             block.handler = None
-        for block in [b for b in self.program.blocks if b in self.visited and self._is_empty(b.terminator)]:
+        for block in [b for b in self.program.blocks if b in self.visited and self.ends.is_empty(b.terminator)]:
             self.traps.confirm_empty(block)
         self.merging.confirm()
         self.assumptions.confirm(self.type_of, self.attributes_of)
@@ -383,7 +377,7 @@ class Inference:
         self.visited.add(block)
         self.traps.take_back(block)
         self.block, self.index = block, 0
-        while self.index < len(block.statements) or self._keeps_what_leaves(block):
+        while self.index < len(block.statements) or self.ends.keep(block):
             statement = block.statements[self.index]
             if statement.result is not None:
                 self.aliases.pop(statement.result, None)
@@ -392,7 +386,7 @@ class Inference:
             except Refused as reason:
                 if isinstance(reason, Changes) and not reason.places <= self.program.changed:
                     raise
-                self._end_at(block, statement, reason)
+                self.ends.cut(block, statement, reason)
                 return
             if result is None:
                 return
@@ -401,29 +395,7 @@ class Inference:
                 self.stale = self.stale or (before is not None and before != result)
                 self.types[statement.result] = result
             self.index += 1
-        self._leave(block)
-
-    def _end_at(self, block: Block, s: Statement, refused: Refused) -> None:
-        """End a block before a statement that is not understood, or raises what is handled."""
-        error = certain_error(self, s, refused) if block.handler is not None else None
-        if error is None or not raising.is_met(self, block.handler, error):  # type: ignore[arg-type]
-            self.traps.put(block, refused, s.position)
-            return
-        self.traps.leave(block, error, s.position)
-        self._leave(block)
-
-    def _keeps_what_leaves(self, block: Block) -> bool:
-        """Whether functions go on to other blocks now for which objects are to stand."""
-        terminator = block.terminator
-        places = [(edge.args, i) for edge in block.edges() for i in range(len(edge.args))] if self.keeps else []
-        if self.keeps and self.give is not None and terminator.kind == "return":
-            places.append((terminator.operands, 0))
-        for operands, place in places:
-            if is_to_be_kept(self, operands[place]):
-                s = Statement("call", [Constant(keep_function), operands[place]], Variable(), (), terminator.position)
-                block.statements.append(s)
-                operands[place] = s.made
-        return self.index < len(block.statements)
+        self.ends.leave(block)
 
     @property
     def globals_here(self) -> dict[str, Any]:
@@ -440,9 +412,6 @@ class Inference:
     def filename_of(self, block: Block) -> str:
         """The file that the code of a block is from."""
         return str(self.chains[block][-1].co_filename)
-
-    def _is_empty(self, terminator: Terminator) -> bool:
-        return terminator.kind == "next" and self._item(terminator) == NOTHING
 
     def fork(
         self,
@@ -462,81 +431,7 @@ class Inference:
         edges = [edge, Edge(failing)]
         block.terminator = Terminator("branch", [tests[-1].made], edges if holds else edges[::-1])
         self.add(block, rest, failing)
-        self._leave(block)
-
-    def _leave(self, block: Block) -> None:
-        terminator = block.terminator
-        produced = self.type_of(terminator.operands[0]) if terminator.kind == "next" else None
-        if isinstance(produced, Producer):
-            self._weave(block, produced)
-            terminator = block.terminator
-        elif not (produced is None or isinstance(produced, Iterator)):
-            self.traps.put(block, Refused("an iteration by code"), terminator.position)
-            return
-        edges = terminator.edges
-        if terminator.kind == "branch":
-            truth = is_true(self.type_of(terminator.operands[0]))
-            if truth is not None:
-                edges = edges[:1] if truth else edges[1:]
-        elif self._is_empty(terminator):
-            edges = edges[1:]
-        elif terminator.kind == "return" and self._returns_none(block, terminator):
-            return
-        elif _gives_up(terminator):
-            return
-        elif terminator.kind in ("raise", "reraise"):
-            self._is_refused(block, terminator, raising.leave, self, block)
-            return
-        elif terminator.kind not in ("jump", "next", "return"):
-            self.traps.put(block, Refused(f"{terminator.kind} is not specialised"), terminator.position)
-            return
-        received = RECEIVED.get(terminator.kind, ())
-        # Of those in one place the last is visited first: the body of a loop before what follows it.
-        for edge in reversed(edges):
-            count = received[terminator.edges.index(edge)]
-            self._flow(block, edge, [self._item(terminator)] if count else [])
-
-    def _is_refused(self, block: Block, terminator: Terminator, do: Callable[..., Any], *args: Any) -> bool:
-        """Whether the program gives up where a block ends, because it does not understand what is there."""
-        try:
-            do(*args)
-        except Refused as reason:
-            if isinstance(reason, Changes) and not reason.places <= self.program.changed:
-                raise
-            self.traps.put(block, reason, terminator.position)
-            return True
-        return False
-
-    def _weave(self, block: Block, produced: Producer) -> None:
-        operand, self.index = block.terminator.operands[0], len(block.statements)
-        self.assumptions.called.append((operand, produced))
-        self._is_refused(block, block.terminator, producers.weave, self, block, produced)
-
-    def _returns_none(self, block: Block, terminator: Terminator) -> bool:
-        """Whether the program gives up here because what it returns is, or may be, None."""
-        value, self.index = terminator.operands[0], len(block.statements)
-        kind = self.type_of(value)
-        may_be_absent = isinstance(kind, Optional) and not isinstance(kind.content, Reference)
-        if self.give is not None and not may_be_absent:
-            return self._is_refused(block, terminator, self.give, value)
-        self.returns_none = self.returns_none or is_none(kind) or isinstance(kind, Optional)
-        if is_none(kind):
-            self.traps.put(block, Refused("the function returns None"), terminator.position)
-            return True
-        if isinstance(kind, Optional) and isinstance(value, Variable):
-            self.traps.require(block, value, terminator.position)
-            return True
-        return False
-
-    def _item(self, terminator: Terminator) -> Abstract:
-        iterator = self.type_of(terminator.operands[0])
-        return iterator.item if isinstance(iterator, Iterator) else ANY
-
-    def _flow(self, source: Block, edge: Edge, received: list[Abstract]) -> None:
-        changed = self.merging.flow(edge, received) or edge.target not in self.visited
-        self.taken[edge] = None
-        if changed:
-            self.pending.add(edge.target, source)
+        self.ends.leave(block)
 
     def joined(self, a: Abstract, b: Abstract) -> Abstract:
         """The least that is true of both: lists and dicts that come by one name may be one."""
@@ -582,7 +477,7 @@ class Inference:
                 inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
         self.add(block, rest)
         self.pending.place_after(rest, block)
-        self._leave(block)
+        self.ends.leave(block)
 
     def _kind_of(self, value: Operand | list[Operand] | dict[str, Operand]) -> Any:
         if isinstance(value, dict):
@@ -609,9 +504,3 @@ class Inference:
         for free, cell in zip(body.frees, cells, strict=True):
             mapping[free] = cell
         substitute(body.blocks, mapping)
-
-
-def _gives_up(terminator: Terminator) -> bool:
-    """Whether the program is given up here, of which no clause knows."""
-    raised = terminator.operands[0] if terminator.kind == "raise" and terminator.operands else None
-    return isinstance(raised, Constant) and isinstance(raised.value, type) and issubclass(raised.value, Given)

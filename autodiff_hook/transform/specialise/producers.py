@@ -49,7 +49,7 @@ def begin(inf: Inference, s: Statement, suspended: Suspended) -> None:
     block.terminator = Terminator("jump", [], [Edge(rest)], s.position)
     inf.add(block, rest)
     made(inf, s)
-    inf._leave(block)
+    inf.ends.leave(block)
 
 
 def made(inf: Inference, s: Statement) -> Producer:

@@ -92,7 +92,7 @@ def leave(inf: Inference, block: Block) -> None:
     error = terminator.operands[0]
     edge = Edge(_written_for(inf, handler, kind), [error, Constant(None), *handler.args])
     block.terminator, block.handler = Terminator("jump", [], [edge], terminator.position), None
-    inf._flow(block, edge, [])
+    inf.ends.flow(block, edge, [])
 
 
 def is_met(inf: Inference, handler: Edge, cls: type) -> bool:
