@@ -115,17 +115,28 @@ def _strictly(entry: Entry) -> Entry:
 
 
 def _holding(entry: Entry, locks: tuple[Any, ...]) -> Entry:
-    """An entry that holds some locks, where nobody else does; it waits for none, so it cannot wait for ever."""
+    """An entry that holds some locks."""
 
     def holding_entry(f: Any, args: tuple[Any, ...]) -> Any:
-        with ExitStack() as held:
-            for lock in locks:
-                if not lock.acquire(blocking=False):
-                    return MISS
-                held.callback(lock.release)
+        with _all_held(locks):
             return entry(f, args)
 
     return holding_entry
+
+
+def _all_held(locks: tuple[Any, ...]) -> ExitStack:
+    """Locks that are released together; who waits for one holds no other, so no two wait for each other."""
+    while True:
+        with ExitStack() as held:
+            locks[0].acquire()
+            held.callback(locks[0].release)
+            for place, lock in enumerate(locks[1:], 1):
+                if not lock.acquire(blocking=False):
+                    locks = (lock, *locks[:place], *locks[place + 1 :])
+                    break
+                held.callback(lock.release)
+            else:
+                return held.pop_all()
 
 
 def _pulling(forward: Any, reverse: Any) -> Entry:

@@ -457,6 +457,28 @@ def test_what_somebody_else_holds_is_waited_for():
     timer.join()
 
 
+def the_other_way_round(x):
+    with AGAIN, LOCK:
+        return x * x
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed, and so each may wait for the other")
+def test_locks_in_another_order_are_waited_for_in_threads():
+    found = []
+
+    def run(f):
+        found.extend([ad.gradient(f, 0.7)[0] for _ in range(200)])
+
+    for f in (under_a_lock, the_other_way_round):
+        check_all_ways(f, 0.7)
+    threads = [threading.Thread(target=run, args=(f,)) for f in (under_a_lock, the_other_way_round) * 2]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 800 and len(set(found)) == 2
+
+
 def test_locks_are_free_after_an_exception():
     for _ in range(3):
         check_slopes(fails_under_a_lock, 0.7, specialised=None)
