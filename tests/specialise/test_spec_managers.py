@@ -462,7 +462,6 @@ def the_other_way_round(x):
         return x * x
 
 
-@pytest.mark.skipif(GENERIC, reason="nothing is typed, and so each may wait for the other")
 def test_locks_in_another_order_are_waited_for_in_threads():
     found = []
 
