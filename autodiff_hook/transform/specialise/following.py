@@ -321,7 +321,7 @@ _SOMETIMES: Final[dict[Any, Choice]] = {
     next: _next,
     np.ix_: _ix,
     heapq.merge: _merge,
-    **{function: _of_heap(_ALWAYS.pop(function), code) for function, code in ordering.BY_PLACES},
+    **{function: _of_heap(_ALWAYS.pop(function), code) for function, code in dict(ordering.BY_PLACES).items()},
     np.ndarray.tolist: _to_list,
     np.ndarray.item: _item,
 }
