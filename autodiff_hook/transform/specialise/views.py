@@ -154,6 +154,8 @@ def _index(inf: Inference, s: Statement, base: Operand, first: Operand, second: 
     outer, inner = inf.type_of(first), inf.type_of(second)
     if _is_all(inner):
         return first
+    if _is_all(outer):
+        return second
     if all(number_types(part) is not None for part in parts_of(outer)):
         return inf.before(s, "build_tuple", [*_parts(inf, s, first), *_parts(inf, s, second)])
     found = _composition(inf.program, s, base, first, second)
