@@ -14,7 +14,7 @@ from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.semantics.structures import gather
 from autodiff_rules._constants import IS_A_POSITION, declare
-from autodiff_rules.scipy._standins import define, part_natively, settled
+from autodiff_rules.scipy._standins import define, natively, part_natively, settled
 
 # Before SciPy 1.18, FITPACK is Fortran behind f2py; since then it is C, with other orders of arguments and results.
 IS_FORTRAN = hasattr(_fitpack_impl, "dfitpack")
@@ -66,11 +66,13 @@ def places_on_surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):
     return np.reshape(np.sum((across @ coefficients) * along, axis=1), form)
 
 
-def evaluation(target):
-    """Register a function for what FITPACK computes of a curve, with a code or a work array behind it."""
+def evaluation(target, alone=False):
+    """Register a function for what FITPACK computes of a curve, ``alone`` or with a code or a work array behind it."""
 
     def register(function):
         def evaluated(*args):
+            if alone:
+                return settled(function(*args), natively(target, args, {}))
             y = settled(function(*args), part_natively(target, args, 0))
             return y, part_natively(target, args, 1)
 
@@ -90,7 +92,7 @@ def derivatives(t, c, k, x, nu, ext, *rest):
     return values(t, c, k, x, nu, ext)
 
 
-@evaluation(native.splint)
+@evaluation(native.splint, alone=not IS_FORTRAN)
 def integral(t, c, k, a, b, *rest):
     return area(t, c, k, a, b)
 
