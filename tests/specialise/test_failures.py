@@ -29,7 +29,7 @@ STAGES = [
     (programs, "joint_pass"),
     (programs, "Forms"),
     (finishing, "simplify"),
-    (simplify, "_sweep"),
+    (simplify, "sweep"),
     (programs, "verify"),
     (attempts, "emit"),
 ]
