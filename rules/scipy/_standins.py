@@ -61,7 +61,8 @@ def stand_in(target, *places, fixed=None, at=()):
     """Register the decorated function for the derivatives of ``target``, whose values stay those of ``target``.
 
     It takes the same arguments, by position if some are written to. It changes none, but returns what ``target``
-    returns; or if that writes to arguments at ``places``, what these become, in a tuple if they are several;
+    returns; or if that writes to arguments at ``places``, what these become, in a tuple if they are several. What
+    writes to one returns nothing.
     None is a constant. ``fixed``: as for ``write_instead``.
     """
     writes(target, *places)
@@ -70,25 +71,29 @@ def stand_in(target, *places, fixed=None, at=()):
         def returning(*args, **kwargs):
             return settled(function(*args, **kwargs), natively(target, args, kwargs))
 
+        def writing_once(*args):
+            (place,) = places
+            store(args[place], function(*args), written_at(target, place, args))
+
         def writing(*args):
             parts = function(*args)
             result, values = written(target, places, args)
-            for place, part, value in zip(places, parts if len(places) > 1 else (parts,), values):
-                args[place][...] = value if part is None else settled(np.reshape(part, np.shape(value)), value)
+            for place, part, value in zip(places, parts, values):
+                store(args[place], part, value)
             return result
 
-        def writing_once(*args):
-            (place,) = places
-            part, value = function(*args), written_at(target, place, args)
-            args[place][...] = value if part is None else settled(np.reshape(part, np.shape(value)), value)
-
-        followed = writing if places else returning
-        if len(places) < 2:
-            DEFINITIONS[id(target)] = writing_once if places else returning
+        if len(places) > 1:
+            followed = writing
+        else:
+            followed = DEFINITIONS[id(target)] = writing_once if places else returning
         choose_instead(target, chooser(followed, fixed, at), followed)
         return function
 
     return register
+
+
+def store(array, part, value):
+    array[...] = value if part is None else settled(np.reshape(part, np.shape(value)), value)
 
 
 @nondifferentiable
