@@ -29,28 +29,28 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Known,
     List,
-    Lookup,
     Number,
     Outside,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
-from autodiff_hook.transform.specialise.lattice import is_number_of, number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import LOAD
+from autodiff_hook.transform.specialise.views import flat_of, taken_flat
 
 
 def getitem(inf: Path, s: Statement) -> Abstract | None:
     """``owner[key]`` of a container or a tuple; None if it is of neither."""
     owner, key = s.operands
     value = inf.type_of(owner)
-    if isinstance(value, Lookup) and value.name == "flat":
+    array = flat_of(value)
+    if array is not None:
         if owner in inf.iterators:
             raise Refused("an iteration over the elements of an array that begins anew")
-        # What is chosen is a copy, but for one element.
-        method = "flatten" if number_types(inf.type_of(key)) is None else "ravel"
-        return alias(inf, s, inf.perform("getitem", [inf.perform("call_method", [value.receiver], (method, ())), key]))
+        elements = inf.perform("call_method", [array], taken_flat(inf.type_of(key)))
+        return alias(inf, s, inf.perform("getitem", [elements, key]))
     if isinstance(value, Outside) and (is_container(value.cls) or is_mapping(inf, value)):
         inf.pin(key)
         if is_mapping(inf, value):

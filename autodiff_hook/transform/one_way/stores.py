@@ -21,7 +21,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Array,
     Instance,
     Known,
-    Lookup,
     Number,
     Tuple,
     same_dtype,
@@ -30,7 +29,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.origins import makes_new
 from autodiff_hook.transform.specialise.plans import alias, known_as
-from autodiff_hook.transform.specialise.views import base_of, is_sure, turned_back
+from autodiff_hook.transform.specialise.views import base_of, flat_of, is_sure, turned_back
 from autodiff_hook.transform.specialise.writing import is_stored
 
 
@@ -68,9 +67,9 @@ def store(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(inf.type_of(owner), Number):
         cls = type(example_of(inf.type_of(owner)))
         raise Raised(TypeError(f"'{cls.__name__}' object does not support item assignment"))
-    flat = inf.type_of(owner)
-    if isinstance(flat, Lookup) and flat.name == "flat":
-        owner = inf.perform("call_method", [flat.receiver, Constant(-1)], ("reshape", ()))
+    array = flat_of(inf.type_of(owner))
+    if array is not None:
+        owner = inf.perform("call_method", [array, Constant(-1)], ("reshape", ()))
     if not isinstance(inf.type_of(owner), Array):
         return None
     _require_own(inf, owner)

@@ -60,7 +60,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Iterator,
     Known,
     List,
-    Lookup,
     Number,
     Optional,
     Outside,
@@ -112,6 +111,7 @@ from autodiff_hook.transform.specialise.results import is_grid, samples
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
+from autodiff_hook.transform.specialise.views import flat_of, taken_flat
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
@@ -293,10 +293,9 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
     if raises_when.before_item(inf, s):
         return None
     owner, key = map(inf.type_of, s.operands)
-    if isinstance(owner, Lookup) and owner.name == "flat":
-        # What is chosen is a copy, but for one element.
-        method = "flatten" if number_types(key) is None else "ravel"
-        s.operands[0] = inf.before(s, "call_method", [owner.receiver], (method, ()))
+    array = flat_of(owner)
+    if array is not None:
+        s.operands[0] = inf.before(s, "call_method", [array], taken_flat(key))
         return inf.evaluate(inf, s)
     if isinstance(key, Known) and is_hashable(key.value) and is_assigned(inf, owner, key.value):
         return assigned.read(inf, s, owner.example, s.operands[0], key.value)

@@ -10,7 +10,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.operations import BINARY
 from autodiff_hook.transform.specialise import assigned, dicts, lists
-from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, Known, List, Lookup, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Dict, Known, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
 from autodiff_hook.transform.specialise.infer import Inference
@@ -21,7 +21,7 @@ from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.program import STORE
 from autodiff_hook.transform.specialise.ruled import array_before
-from autodiff_hook.transform.specialise.views import redirect
+from autodiff_hook.transform.specialise.views import flat_of, redirect
 
 _WIDTHS: Final = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 _WHOLE: Final = ("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>")
@@ -30,9 +30,9 @@ _IN_PLACE: Final = {"b": ("&", "|", "^"), "i": _WHOLE, "u": _WHOLE, **dict.fromk
 
 def store(inf: Inference, s: Statement) -> Abstract | None:
     """``owner[key] = value``."""
-    flat = inf.type_of(s.operands[0])
-    if isinstance(flat, Lookup) and flat.name == "flat":
-        s.operands[0] = inf.before(s, "call_method", [flat.receiver, Constant(-1)], ("reshape", ()))
+    array = flat_of(inf.type_of(s.operands[0]))
+    if array is not None:
+        s.operands[0] = inf.before(s, "call_method", [array, Constant(-1)], ("reshape", ()))
     if isinstance(inf.type_of(s.operands[0]), Array):
         s.operands[1] = _places(inf, s, s.operands[1])
         redirect(inf, s)

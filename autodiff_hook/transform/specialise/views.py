@@ -15,7 +15,7 @@ from autodiff_hook.ir.analysis import passed_on
 from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.reports import Reason
-from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Tuple
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Lookup, Tuple
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import maker
@@ -90,6 +90,16 @@ def is_sure(s: Statement, type_of: TypeOf) -> bool:
     function, args = _called(s, type_of)
     squeezed = any(function is f for f in (np.ndarray.squeeze, np.squeeze))
     return s.op in ("getitem", "getattr") or squeezed or _moves(function, args, type_of)
+
+
+def flat_of(value: Abstract) -> Operand | None:
+    """The array whose ``flat`` a value is; None of what else there is."""
+    return value.receiver if isinstance(value, Lookup) and value.name == "flat" else None
+
+
+def taken_flat(key: Abstract) -> tuple[str, tuple[str, ...]]:
+    """The method that gives what ``flat`` chooses from: what is chosen is a copy, but for one element."""
+    return "flatten" if number_types(key) is None else "ravel", ()
 
 
 def redirect(inf: Inference, s: Statement) -> None:
