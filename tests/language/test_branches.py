@@ -1,4 +1,7 @@
-"""Comparisons, boolean logic, conditionals, several returns, walrus, assertions."""
+"""Comparisons, boolean logic, conditionals, several returns, walrus, assertions.
+
+PYTEST_DONT_REWRITE: an assertion of a program would be one of pytest's, which takes a minute to be followed.
+"""
 
 from __future__ import annotations
 

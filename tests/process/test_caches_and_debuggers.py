@@ -256,6 +256,7 @@ def test_a_global_that_was_a_function_and_is_a_number_now():
 def test_globals_where_other_globals_were():
     """The number of a dead dict is that of another soon."""
     code = compile(GLOBAL, "<fresh>", "exec")
+    gc.freeze()  # what other tests have left would be looked through 60 times
     for i in range(60):
         namespace = {"__name__": "fresh"}
         exec(code, namespace)
@@ -267,3 +268,4 @@ def test_globals_where_other_globals_were():
                 J(namespace["f"], 2.0)
         del namespace
         gc.collect()
+    gc.unfreeze()
