@@ -9,7 +9,7 @@ adjoint pass's keys are cotangents.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Final
+from typing import Any, Final
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import postorder
@@ -32,6 +32,8 @@ class Builder:
         self._default = default or (lambda key: Constant(UNBOUND))
         self._definitions: dict[Block, dict[Hashable, Operand]] = {}
         self._incoming: dict[Block, list[tuple[Block, Edge]]] = {}
+        self.keys: dict[Variable, Any] = {}
+        """The key that each parameter was made for."""
         self._incomplete: dict[Block, dict[Hashable, Variable]] = {}
         self._joins: dict[Block, dict[Variable, list[Operand]]] = {}
         self._block_of: dict[Variable, Block] = {}
@@ -139,6 +141,7 @@ class Builder:
             return value
         param = Variable(key[1] if isinstance(key, tuple) and len(key) > 1 and isinstance(key[1], str) else None)
         self._joins[block][param] = []
+        self.keys[param] = key
         self._block_of[param] = block
         self._definitions[block][key] = param
         if block in self._sealed:

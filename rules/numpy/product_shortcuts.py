@@ -23,6 +23,8 @@ from autodiff_rules.numpy import decompositions, joining, linalg, powers, produc
 from autodiff_rules.numpy.shortcuts import like, unbroadcast_typing
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE, NUMBER, ZERO
 
+LAST = Constant(-1)
+
 borrowing(products.matmul_left, products.matmul_right, products.dot_left, products.dot_right)
 borrowing(powers.number_power_cotangent, powers.base_cotangent, powers.exponent_cotangent)
 fresh(products.transposed_product)
@@ -247,6 +249,43 @@ def matmul_shortcut(site, x, y):
     if not site.exact and site.is_double(x) and site.is_double(y) and len(site.dims(x)) <= 2 and len(site.dims(y)) <= 2:
         return site.call(np.dot, x, y)
     return None
+
+
+# Vectors in space
+
+
+@typed(np.cross, np.linalg.cross)
+def cross_typing(site, a, b, axisa=LAST, axisb=LAST, axisc=LAST, axis=NONE):
+    return site.fact(a) if are_in_space(site, a, b, (axisa, axisb, axisc, axis)) else None
+
+
+@shortcut(np.cross)
+def cross_shortcut(site, a, b, axisa=LAST, axisb=LAST, axisc=LAST, axis=NONE):
+    plain = not site.exact and are_in_space(site, a, b, (axisa, axisb, axisc, axis))
+    return site.call(crossed, a, b) if plain else None
+
+
+def are_in_space(site, a, b, axes):
+    """Whether two arrays of doubles have one shape, with vectors of length 3 along the last axis."""
+    if not (site.is_double(a) and site.is_double(b)) or not {site.value(x) for x in axes} <= {-1, None}:
+        return False
+    return site.shapes.find(site.dims(a)[-1]) == 3 and site.alike(a, b)
+
+
+def crossed(a, b):
+    """``np.cross`` of what ``are_in_space`` says."""
+    if a.ndim == 1:
+        (x, y, z), (u, v, w) = a.tolist(), b.tolist()
+        return np.array([y * w - z * v, z * u - x * w, x * v - y * u])
+    result = np.empty(a.shape)
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        result[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
+    return result
+
+
+@typed(crossed)
+def crossed_typing(site, a, b):
+    return site.fact(a) if site.is_double(a) else None
 
 
 # Powers

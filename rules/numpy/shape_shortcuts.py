@@ -7,7 +7,7 @@ import numpy as np
 from autodiff_hook.extend import ArrayFact, Constant, NumberFact, Symbol, TupleFact, reshaped, shaped, shortcut, typed
 from autodiff_hook.runtime.updates import stored_cotangent, updated
 from autodiff_rules.builtins import summands
-from autodiff_rules.numpy import _shared, shapes
+from autodiff_rules.numpy import _shared, joining, shapes
 from autodiff_rules.numpy.shortcuts import is_plain_index, like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE
 
@@ -16,7 +16,7 @@ shaped(np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stac
 shaped(np.atleast_1d, np.atleast_2d, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis, np.flip, np.roll, np.pad)
 shaped(np.outer, np.inner, np.cross, np.kron, np.einsum, np.tensordot, np.diag, np.diagonal, np.linspace, np.take)
 shaped(np.cumsum, np.cumprod, np.diff, np.unwrap, np.clip, np.select, np.interp, np.sort, np.gradient)
-shaped(np.sum, np.prod, np.average)
+shaped(np.sum, np.prod, np.average, joining.concatenate_rule, *shapes.ATLEAST.values())
 shaped(np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.nan_to_num, np.linalg.norm, np.linalg.pinv)
 
 
@@ -52,7 +52,23 @@ def ravel_typing(site, a, order=NONE):
     return ArrayFact(site.fact(a).dtype, (math.prod(dims),) if known else site.unknown())
 
 
-@typed(*shapes.ATLEAST)
+@shortcut(np.ravel, np.moveaxis)
+def same_shortcut(site, a, *rest):
+    """What has one axis is as it is, where it need not be another object."""
+    return a if not site.exact and site.is_double(a) and len(site.dims(a)) == 1 else None
+
+
+@typed(np.moveaxis)
+def moveaxis_typing(site, a, source, destination):
+    places, dims = (site.value(source), site.value(destination)), site.dims(a)
+    if dims is None or not all(type(i) is int and -len(dims) <= i < len(dims) for i in places):
+        return None
+    start, stop = (i % len(dims) for i in places)
+    rest = dims[:start] + dims[start + 1 :]
+    return ArrayFact(site.fact(a).dtype, (*rest[:stop], dims[start], *rest[stop:]))
+
+
+@typed(shapes.ATLEAST[np.atleast_1d], shapes.ATLEAST[np.atleast_2d])
 def atleast_typing(site, array):
     """What is known of the value and the pullback."""
     known = site.fact(array) if site.is_array(array) and len(site.dims(array)) > 1 else None

@@ -16,10 +16,10 @@ from autodiff_hook.extend import (
     typed,
     viewing,
 )
-from autodiff_rules.numpy import _shared, arithmetic, creation, extremes, indexing, rearranging, selection
+from autodiff_rules.numpy import _shared, arithmetic, extremes, indexing, rearranging
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO, reduced, summed, total
 
-K_ORDER, NOTHING = Constant("K"), Constant(np._NoValue)
+NOTHING = Constant(np._NoValue)
 
 borrowing(_shared.conj, _shared.unbroadcast, extremes.selected)
 viewing(_shared.expand, _shared.widened, _shared.expand_reduced, _shared.restore_axes)
@@ -312,32 +312,7 @@ def is_new_axes(site, index):
     return isinstance(value, tuple) and all(x is None or x == slice(None) for x in value) and None in value
 
 
-# Arrays of numbers
-
-
-@shortcut(np.array)
-def array_shortcut(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE, ndmin=ZERO):
-    given = [site.value(x) for x in (dtype, copy, order, subok, ndmin)]
-    if given != [None, True, "K", False, 0] or dtype is NONE:
-        return None
-    return site.call(np.array, object)
-
-
-@typed(np.array)
-def array_typing(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE, ndmin=ZERO):
-    dims = site.display(object)
-    return ArrayFact(DOUBLE, dims) if dims and site.value(dtype) is None and site.value(ndmin) == 0 else None
-
-
-@shortcut(creation.array_cotangent)
-def array_cotangent_shortcut(site, c, x, y):
-    dims = site.display(x)
-    if dims is None or not site.is_double(c) or not site.shapes.known_equal(site.dims(c), dims) or len(dims) > 2:
-        return None
-    if len(dims) == 1:
-        return site.emit("build_list", *(site.method("item", c, Constant(i)) for i in range(dims[0])))
-    rows = [[site.method("item", c, Constant(i), Constant(j)) for j in range(dims[1])] for i in range(dims[0])]
-    return site.emit("build_list", *(site.emit("build_list", *row) for row in rows))
+# Shapes
 
 
 @shortcut(np.shape)
@@ -348,26 +323,3 @@ def shape_shortcut(site, a):
 @shortcut(np.ndim)
 def ndim_shortcut(site, a):
     return Constant(len(site.dims(a))) if site.is_array(a) else None
-
-
-# Choices
-
-
-@shortcut(selection.chosen)
-def chosen_shortcut(site, condition, x, y):
-    return None if site.value(x) is selection.ABSENT else site.call(np.where, condition, x, y)
-
-
-@typed(selection.chosen)
-def chosen_typing(site, condition, x, y):
-    return where_typing(site, condition, x, y)
-
-
-@typed(np.where)
-def where_typing(site, condition, x=None, y=None):
-    if x is None or y is None:
-        return None
-    fact = site.fact(condition)
-    known = isinstance(fact, ArrayFact) and not fact.optional and fact.dtype.char == "?"
-    doubles = all(site.is_double(v) or site.is_floating(v) for v in (x, y))
-    return site.elementwise(DOUBLE, condition, x, y) if known and doubles else None

@@ -553,3 +553,12 @@ def test_tangents_of_norms_of_complex_arrays(norm):
     expected = (f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6
     assert jvp(f, (0.7,), (1.0,))[1] == pytest.approx(expected, rel=1e-6)
     assert gradient(f, 0.7)[0] == pytest.approx(expected, rel=1e-6)
+
+
+def turned(a, b):
+    return np.sum(np.cross(a, np.cross(a, b) * b) ** 2)
+
+
+@pytest.mark.parametrize(("a", "b"), [((3,), (3,)), ((4, 3), (4, 3)), ((4, 3), (3,)), ((2, 4, 3), (2, 4, 3))])
+def test_vectors_in_space(a, b):
+    check_orders(turned, normal(*a), normal(*b, seed=1))

@@ -32,7 +32,13 @@ _LOGIC: Final = ("|", "&", "^")
 def transfer(site: Site, s: Statement) -> Fact | None:
     """What the operands say of the result of ``s``."""
     rule = _TRANSFERS.get(s.op)
-    return rule(site, s) if rule is not None else None
+    found = rule(site, s) if rule is not None else None
+    return by_example(site, s) if found is None and _takes_part(s) and _is_settled(site, s.operands[0]) else found
+
+
+def _takes_part(s: Statement) -> bool:
+    """Whether a statement takes an item of a tuple, if it is of one."""
+    return s.op == "project" or s.op == "getitem" and type(value_of(s.operands[1])) is int
 
 
 def _binary(site: Site, s: Statement) -> Fact | None:
@@ -182,7 +188,9 @@ def _is_settled(site: Site, operand: Operand) -> bool:
         return not fact.optional and fact.dtype.kind in "fcb" and tuple(map(site.shapes.find, fact.dims)) == shape
     if isinstance(fact, NumberFact):
         return is_floating(fact) or isinstance(fact.dim, int)
-    items = site.items(operand)
+    items, made = site.items(operand), site.source(operand)
+    if made is not None and (_takes_part(made) or made.op == "call" and declared(SHAPED, value_of(made.operands[0]))):
+        items = made.operands
     return items is not None and all(_is_settled(site, x) for x in items)
 
 

@@ -19,7 +19,7 @@ from autodiff_hook.ir.analysis import Loop
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.liveness import live_from
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Reference
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.joint_cotangents import Cotangents
 from autodiff_hook.transform.specialise.joint_primal import NONE, Split
@@ -112,7 +112,18 @@ class _Joint(Cotangents):
         self._look_up_first()
         for statement, place, key, latch in self.demands:
             statement.operands[place] = builder.read(key, latch)
+        self._know_joins()
         return Joint(builder, self.last, found, value, self.table, self.assigned)
+
+    def _know_joins(self) -> None:
+        """What stands for a value of the primal where ways join is of its kind: it is only read if that was there."""
+        types, memory = self.program.types, self.shape.memory
+        for param, key in self.builder.keys.items():
+            known = types.get(key[1]) if key[0] == "p" else None
+            if isinstance(known, (Number, Array)):
+                types[param] = known
+                for changed in (memory.stored, memory.saved):
+                    changed.update({param} if key[1] in changed else ())
 
     def _start(self, block: Block, mode: Mode) -> Block:
         key = block, mode

@@ -1,0 +1,85 @@
+"""What is known of the shapes of small arrays: those of the first call, while they stay so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from specialised_cases import check
+
+import autodiff_hook as ad
+from autodiff_hook import reports
+from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
+
+shown = pytest.mark.skipif(GENERIC or ONE_WAY, reason="there is no joint program for all ways")
+GENERAL = ("unbroadcast", "fitted", "accumulate", "conj", "scatter_add", "expand_reduced")
+"""What is asked at run time where shapes and types are not known."""
+
+
+def reflection(point, normal):
+    normal = np.array(normal[:3], dtype=float, copy=True)
+    normal /= np.sqrt(np.dot(normal, normal))
+    m = np.identity(4)
+    m[:3, :3] -= 2.0 * np.outer(normal, normal)
+    m[:3, 3] = (2.0 * np.dot(point[:3], normal)) * normal
+    return np.sum(m * np.arange(16.0).reshape(4, 4))
+
+
+def anomaly(e, r, v):
+    if np.dot(e, e) > 1e-20:
+        a, b = e * np.sqrt((r * r).sum(axis=0)), r * np.sqrt((e * e).sum(axis=0))
+        found = 2.0 * np.arctan2(np.sqrt(((a - b) ** 2).sum(axis=0)), np.sqrt(((a + b) ** 2).sum(axis=0)))
+        found = found if np.dot(r, v) > 0 else -found % 6.0
+    else:
+        found = np.arccos(r[0] / np.sqrt(np.dot(r, r)))
+    return found * found
+
+
+E, R, V = np.array([0.1, 0.2, 0.3]), np.array([1.0, 0.4, -0.3]), np.array([0.3, 1.0, 0.2])
+
+
+@pytest.mark.parametrize(("f", "args"), [(reflection, (R, V)), (anomaly, (E, R, V))])
+def test_nothing_is_asked_of_shapes_that_are_known(f, args):
+    check(f, *args)
+    check(f, *[-x for x in args])
+    if not (GENERIC or ONE_WAY):
+        found = ad.code_adjoint(f, *args)
+        assert not [line for line in found.splitlines() if any(name in line for name in GENERAL)]
+
+
+def test_what_is_not_there_on_some_ways():
+    check(anomaly, E * 0.0, R, V)
+    check(anomaly, E, R, -V)
+
+
+def spread(x, w):
+    return np.sum((x[:3] - x.mean()) ** 2) + np.sum(w * x)
+
+
+@shown
+def test_shapes_that_change_take_a_second_program_and_no_third():
+    weights = np.linspace(0.5, 1.5, 9)
+
+    def f(x, w):
+        return spread(x, w) * weights[0]
+
+    with reports.collecting() as told:
+        for n in (5, 4, 6, 7, 2, 1, 3, 5, 4):
+            x = np.arange(float(n)) ** 1.5
+            off = 2.0 * (x[:3] - x.mean())
+            wanted = np.full(n, 0.5 - off.sum() / n)
+            wanted[:3] += off
+            dx, dw = ad.gradient(f, x, 0.5)
+            np.testing.assert_allclose(dx, 0.5 * wanted, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(dw, 0.5 * x.sum())
+    assert len([each for each in told if each.kind == "typed"]) == 2
+
+
+def test_arrays_that_are_captured_may_have_another_shape():
+    held = [np.array([1.0, 2.0])]
+
+    def f(x):
+        return np.sum(held[0] * x)
+
+    for other in (held[0], np.array([3.0]), np.array(2.0), np.array([1.0, 2.0, 3.0])):
+        held[0] = other
+        np.testing.assert_allclose(ad.gradient(f, 2.0)[0], other.sum())
