@@ -22,7 +22,7 @@ from autodiff_hook.algebras.stores import Begun, Layout, Overwritten, Part, Read
 from autodiff_hook.errors import CUT, NotDifferentiable
 from autodiff_hook.runtime.buffers import frozen_key, root_of
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.losses import plain
+from autodiff_hook.runtime.losses import plain, shape_of
 
 if TYPE_CHECKING:
     from autodiff_hook.algebras.tape import Tape
@@ -187,7 +187,7 @@ class Buffers:
         if not carries:
             self._node(Storing(self.memory, array, key, None, layout, content), (None, None))
             return
-        shape = None if moving is None else () if kind_of(type(value)) == "number" else np.shape(value)
+        shape = None if moving is None else () if kind_of(type(value)) == "number" else shape_of(value)
         store = Storing(self.memory, array, key, shape, layout, content if held else None)
         self.versions[place] = root, self._node(store, (version, moving))
 

@@ -6,8 +6,6 @@ import operator
 import weakref
 from typing import Any, cast
 
-import numpy as np
-
 from autodiff_hook.algebras.arithmetic import scaled
 from autodiff_hook.algebras.levels import Pair, over_of, own_of, settled, token_at
 from autodiff_hook.algebras.nested import Carried, Nested, added, pulled, run_rule, seen_by
@@ -20,6 +18,7 @@ from autodiff_hook.errors import NotDifferentiable, Unsupported, located
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.losses import shape_of
 from autodiff_hook.runtime.parted import part_at
 from autodiff_hook.semantics.library import hooked, keyed_pullback, reshaped_pullback, stored_pullback, taken_pullback
 from autodiff_hook.strong import quietly
@@ -97,7 +96,7 @@ class NestedTape(Nested, Tape):
         return node
 
     def stored(self, root: Any, array: Any, value: Any, own: Any, put: Any, places: Any) -> int:
-        store = stored_pullback(places, np.shape(value), seen_by(root, array))
+        store = stored_pullback(places, shape_of(value), seen_by(root, array))
         return self.node(store, (self._whole(root, array, own), put))
 
     def overwritten(self, array: Any, before: Any, unknown: Token) -> None:

@@ -55,6 +55,11 @@ def plain(array: Any) -> Any:
     return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of a number, an array or a list, without what the class of an array makes of ``np.shape``."""
+    return np.shape(plain(value) if isinstance(value, np.ndarray) else value)
+
+
 def is_changed(array: Any, before: Any) -> bool:
     """Whether an array has other content than ``before``, a plain copy of it."""
     return bool(plain(array).tobytes() != before.tobytes())

@@ -387,6 +387,19 @@ class OwnItems(np.ndarray):
         return 1
 
 
+class AsksNothing(np.ndarray):
+    def __array_function__(self, function, types, args, kwargs):
+        raise TypeError(function)
+
+
+def stored_elsewhere(x):
+    """Functions of NumPy are the class's own, stores of its arrays NumPy's."""
+    rows = np.empty((2, 3))
+    rows[0] = (x * x).view(AsksNothing)
+    rows[1] = x
+    return float(rows[0] @ rows[1])
+
+
 def items_by_its_own_class(x):
     return sum(x.view(OwnItems)) * [*x.view(OwnItems)][1]
 
@@ -400,7 +413,7 @@ def listed_whole(x):
 RIGHT = (
     listed_whole,
     *(changed_in_place_by_its_own_class, changed_in_place_by_another_class, stored_natively),
-    rounded_by_its_own_class,
+    *(rounded_by_its_own_class, stored_elsewhere),
     *(attributes_handed_on, attribute_that_shows_the_memory),
     *(wrapped_as_before, wrapped_by_super, copied_beside_a_view),
     *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
