@@ -67,7 +67,7 @@ def _cast(c, x):
         kind = x.dtype.kind
         if kind != "c" and np.iscomplexobj(c):
             c = c.real
-        if kind in "fc" and getattr(c, "dtype", None) != x.dtype:
+        if kind in "fc" and not (isinstance(c, (np.ndarray, np.generic)) and c.dtype == x.dtype):
             c = np.asarray(c, x.dtype)[()] if np.ndim(c) == 0 else c.astype(x.dtype)
         return c
     if not isinstance(x, complex) and np.iscomplexobj(c):

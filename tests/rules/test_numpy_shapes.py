@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 from numpy_checks import Case, cases, check, complexes, normal, single
 
 import autodiff_hook as ad
+from autodiff_hook.api import generic_gradient
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_rule
 from autodiff_rules.numpy import indexing
@@ -170,6 +171,12 @@ def test_tangents_may_lie_otherwise_in_memory(function, order):
         alike[...] = 2.0 * moved
         derivative = ad.jvp(lambda x: weights @ function(x * 2.0, order), (point,), (moved,))[1]
         assert derivative == pytest.approx(weights @ function(alike, order))
+
+
+def test_an_array_without_axes_beside_a_number():
+    """Its cotangent has a type of NumPy's, for the pullbacks of what made it."""
+    for form in (lambda a: a.reshape(()), lambda a: a.reshape(()).transpose()):
+        assert generic_gradient(lambda x: float(1 + form(np.outer(2.0, x))), 3.0) == (2.0,)
 
 
 def test_axes_are_whole_numbers_of_any_kind():
