@@ -175,8 +175,7 @@ def test_tangents_may_lie_otherwise_in_memory(function, order):
 
 def test_an_array_without_axes_beside_a_number():
     """Its cotangent has a type of NumPy's, for the pullbacks of what made it."""
-    for form in (lambda a: a.reshape(()), lambda a: a.reshape(()).transpose()):
-        assert generic_gradient(lambda x: float(1 + form(np.outer(2.0, x))), 3.0) == (2.0,)
+    assert generic_gradient(lambda x: float(1 + np.outer(2.0, x).reshape(()).transpose()), 3.0) == (2.0,)
 
 
 def test_axes_are_whole_numbers_of_any_kind():

@@ -9,6 +9,7 @@ from numpy_checks import complexes, normal
 from scipy import sparse
 
 import autodiff_hook as ad
+from autodiff_hook.api import generic_gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime import specialising
 from autodiff_hook.testing import check_gradient, check_rule
@@ -243,6 +244,23 @@ def test_zeros_on_diagonals_that_are_left_away_are_an_error(name):
 def test_zeros_that_are_eliminated_are_an_error():
     with pytest.raises(NotDifferentiable, match="leaves away an entry"):
         ad.gradient(lambda data: eliminated(build(data, sparse.csr_array)).sum(), DATA * (np.arange(7) != 2))
+
+
+def stiffness(data):
+    a = build(data, sparse.coo_array)
+    a.eliminate_zeros()
+    return weighted(a.tocsr() @ X)
+
+
+def test_the_derivative_by_an_entry_that_is_left_away_is_not_known():
+    """But what does not depend on such entries is: factors that all entries have."""
+    data = DATA * (np.arange(7) != 2)
+    for mode in (ad.gradient, generic_gradient):
+        by_entries = mode(stiffness, data)[0]
+        assert np.isnan(by_entries).tolist() == (data == 0).tolist()
+        assert mode(lambda k: stiffness(k * data), 1.0)[0] == pytest.approx(by_entries[data != 0] @ data[data != 0])
+    assert ad.jvp(stiffness, (data,), (data,))[1] == pytest.approx(by_entries[data != 0] @ data[data != 0])
+    assert np.isnan(ad.jvp(stiffness, (data,), (np.ones(7),))[1])
 
 
 def test_more_than_two_dimensions():

@@ -2,14 +2,16 @@
 
 import numpy as np
 from scipy._lib import _util
-from scipy.sparse import _base, _compressed, _dia, _sparsetools
+from scipy.sparse import _base, _compressed, _coo, _dia, _sparsetools
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant, loses
-from autodiff_rules.scipy._standins import follow_instead, natively, settled, stand_in
+from autodiff_hook.strong import times
+from autodiff_rules.scipy._standins import define, follow_instead, natively, settled, stand_in
 from autodiff_rules.scipy.sparse._entries import found, keys_of, rows_of, summed
 
 
@@ -64,6 +66,33 @@ def get_csr_submatrix(height, length, pointers, indices, data, *bounds):
 
 
 follow_instead(_sparsetools.get_csr_submatrix, get_csr_submatrix)
+
+
+def eliminate_zeros(self):
+    kept = self.data != 0
+    if not np.any(kept) and len(kept):
+        raise NotDifferentiable("no entry of this matrix is left, so its derivative would be lost")
+    self.coords = tuple([places[kept] for places in self.coords])
+    self.data = entries_kept(self.data, kept)
+
+
+define(_coo._coo_base.eliminate_zeros, eliminate_zeros)
+
+
+def entries_kept(data, kept):
+    """The entries of a matrix that are not 0."""
+    return data[kept]
+
+
+@cotangents(entries_kept, "data, kept", ((),))
+def cotangents_of_all(ȳ, kept):
+    """That of an entry which was left away is nan, as nobody knows it: zero times it is zero.
+
+    It is linear in ȳ, so that forward mode has it, too.
+    """
+    whole = times(np.dot(ȳ, np.sqrt(np.arange(1.0, 1.0 + len(ȳ)))), np.where(kept, 0.0, np.nan))
+    whole[kept] = ȳ
+    return whole
 
 
 @stand_in(_sparsetools.csr_todense, 5)
