@@ -20,8 +20,8 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.native import STANDARD, package_of
 
-_WITHOUT: Final = STANDARD | {"numpy", "numba", "gmpy2", "pandas"}
-"""Packages whose native objects have no hidden memory of arrays."""
+_WITHOUT: Final = STANDARD | {"numpy", "numba", "_dispatcher", "gmpy2", "pandas"}
+"""Packages whose native objects have no hidden memory of arrays. ``_dispatcher`` is Numba's."""
 
 _BORROWING: Final = (pickle.PickleBuffer, type(struct.iter_unpack("B", b"")))
 _FUNCTIONS: Final = ("cython_function_or_method", "fused_cython_function")

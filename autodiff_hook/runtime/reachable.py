@@ -21,7 +21,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import dictionary_of, is_open, wrapped_by
 from autodiff_hook.runtime.sharing import ByCode
 
-_WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "pandas", "sympy"}
+_WITHOUT_PROGRAMS: Final = LIBRARIES | {"autodiff_hook", "autodiff_rules", "numba", "pandas", "sympy"}
 """Packages whose globals hold nothing that a program has made."""
 _ATTACHED: Final = frozenset({"J"})
 """The attributes that the loader gives to functions."""
@@ -164,7 +164,11 @@ def _is_told_apart(cls: type, kind: str) -> bool:
     """Whether ``_referents`` knows more of the values of a class than the garbage collector."""
     if cls in _TOLD_APART or issubclass(cls, (BuiltinFunctionType, np.void, weakref.ReferenceType)):
         return True
-    return _has_dict_aside(cls, kind)
+    return _is_of_numba(cls) or _has_dict_aside(cls, kind)
+
+
+def _is_of_numba(cls: type) -> bool:
+    return str(cls.__module__).startswith("numba.")
 
 
 def _has_dict_aside(cls: type, kind: str) -> bool:
@@ -309,6 +313,9 @@ def _referents(item: Any) -> list[Any]:
         return list(item.iters)
     if cls is np.nditer:
         return list(operands_of(item))
+    if _is_of_numba(cls) and type(getattr(item, "__wrapped__", None)) is FunctionType:
+        # Beside the function that was compiled, there is nothing but the compiler.
+        return [item.__wrapped__]
     if _has_dict_aside(cls, kind):
         dictionary = dictionary_of(item)
         if type(dictionary) is dict:

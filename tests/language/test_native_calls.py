@@ -459,6 +459,32 @@ def test_a_compiled_function_names_its_python_code():
         gradient(lambda x: square(x, x), 2.0)
 
 
+def test_a_compiled_function_reaches_what_its_python_code_names_and_not_its_compiler():
+    class Compiled:
+        __module__ = "numba.core"
+
+        def __init__(self, function):
+            self.__wrapped__ = function
+            self.context = opened
+
+        __call__ = staticmethod(float.__mul__)
+
+    opened, captured = [], []
+
+    def f(x):
+        opened.append(x)
+        return sum(opened) * Compiled(twice)(1.0, 2.0)
+
+    def g(x):
+        captured.append(x)
+        return x * Compiled(first)(1.0, 2.0)
+
+    twice, first = opaque("def f(a, b): return 2.0"), opaque("def f(a, b): return h[0]", h=captured)
+    assert gradient(f, 3.0) == (2.0,)
+    with pytest.raises(NotDifferentiable, match="numba.core"):
+        gradient(g, 3.0)
+
+
 @pytest.mark.parametrize(
     "source",
     [
