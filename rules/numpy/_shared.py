@@ -54,6 +54,9 @@ def _project(c, x):
 def _sum_to(c, shape):
     lead = c.ndim - len(shape)
     if lead < 0:
+        # A store takes what has more axes, of length one.
+        if set(shape[:-lead]) == {1}:
+            return _sum_to(c, shape[-lead:]).reshape(shape)
         raise ValueError(f"a cotangent of shape {c.shape} cannot belong to a value of shape {shape}")
     stretched = [lead + i for i, n in enumerate(shape) if n == 1 and c.shape[lead + i] != 1]
     return c.sum((*range(lead), *stretched)).reshape(shape) if shape else c.sum()

@@ -125,9 +125,19 @@ def in_order(a):
     return float(np.sum(b**3) + turned[1, 1, 1])
 
 
+def with_more_axes(a):
+    b = a.T * 1.0
+    rows, planes = np.atleast_1d(b), np.atleast_3d(b)
+    rows[rows > 0.5] *= 2.0
+    planes[1] += planes[0] * b[2, 3]
+    lifted = np.expand_dims(b[0], 0)
+    lifted[0, 1:] = np.atleast_2d(b[1])[:, :-1]
+    return float(np.sum(b**2) + rows[1, 2] + planes[0, 2, 0] + lifted[0, 2])
+
+
 VIEWS = [
     *(rows, columns, interior, transposed, reshaped, masks, read_before_and_after, relaxed, of_views),
-    *(moved, in_order),
+    *(moved, in_order, with_more_axes),
 ]
 
 

@@ -27,11 +27,16 @@ from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan,
 from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
 from autodiff_hook.transform.specialise.writing import store_before
 
-_RESHAPED: Final = (
-    *((np.ndarray.reshape, 32), (np.reshape, 2), (np.ndarray.ravel, 1), (np.ravel, 1)),
-    *((np.ndarray.squeeze, 2), (np.squeeze, 2), (np.ascontiguousarray, 1)),
+_SURE: Final = (
+    *((np.ndarray.squeeze, 2), (np.squeeze, 2), (np.expand_dims, 2)),
+    *((f, 1) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)),
 )
-"""What gives a view if the array allows it, with the items in the same order, called with so many arguments at most."""
+"""What gives a view with axes of length one more or less, called with so many arguments at most."""
+_RESHAPED: Final = (
+    *((np.ndarray.reshape, 32), (np.reshape, 2), (np.ndarray.ravel, 1), (np.ravel, 1), (np.ascontiguousarray, 1)),
+    *_SURE,
+)
+"""What gives a view if the array allows it, with the items in the same order."""
 _TRANSPOSING: Final = (np.transpose, np.ndarray.transpose)
 _MOVED: Final = (
     *((f, 1) for f in _TRANSPOSING),
@@ -88,8 +93,8 @@ def _is_plain(value: Abstract) -> bool:
 def is_sure(s: Statement, type_of: TypeOf) -> bool:
     """Whether the result is a view of the array whatever its layout."""
     function, args = _called(s, type_of)
-    squeezed = any(function is f for f in (np.ndarray.squeeze, np.squeeze))
-    return s.op in ("getitem", "getattr") or squeezed or _moves(function, args, type_of)
+    keeps = any(function is f for f, _ in _SURE)
+    return s.op in ("getitem", "getattr") or keeps or _moves(function, args, type_of)
 
 
 def flat_of(value: Abstract) -> Operand | None:
