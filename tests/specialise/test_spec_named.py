@@ -71,7 +71,18 @@ def arguments(x, y):
     return product(*(v * i for i, v in enumerate((x, y), 1))) + (lambda a: a * x)(*[v for v in (y,)])
 
 
-@pytest.mark.parametrize("f", [steps, spread, in_a_loop, arguments])
+def moduli(x, y):
+    moduli = namedtuple("Moduli", ["bulk", "shear"])
+    return moduli(x * y, shear=x - y)
+
+
+def of_a_class_made_here(x, y):
+    point = namedtuple("Point", "x y")
+    p = point(x, y)._replace(x=moduli(x, y).bulk)
+    return p.x * p.y + moduli(*p)[1]
+
+
+@pytest.mark.parametrize("f", [steps, spread, in_a_loop, arguments, of_a_class_made_here])
 def test_named_tuples_that_are_taken_apart(f):
     check_all_ways(f, 0.7, 1.3)
 

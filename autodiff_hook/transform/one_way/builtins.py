@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -35,6 +36,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.signatures import asked
 from autodiff_hook.transform.one_way.stores import stored_result
 from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise import named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -302,6 +304,11 @@ def _stopped(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return containers.new(inf, value.cls, items if value.cls is dict else list(items.values()))
 
 
+def _named_class(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    given = [known_value(inf, x) for x in args]
+    return None if any(x is UNKNOWN for x in given) else named_tuples.of_fields(inf, s, given)
+
+
 BUILTINS: Final[dict[Any, Builtin]] = {
     **ITERATIONS,
     stopped: _stopped,
@@ -319,6 +326,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     frozenset: _frozenset,
     slice: _slice,
     type: QUESTIONS[type],
+    namedtuple: _named_class,
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

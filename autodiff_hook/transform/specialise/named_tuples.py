@@ -5,14 +5,17 @@ At run time they are plain tuples, so nothing that would show the class gets hol
 
 from __future__ import annotations
 
+from collections import namedtuple
+from functools import lru_cache
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Optional, Tuple
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Optional, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import known
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.plans import items_of, known_as, spread
 from autodiff_hook.transform.specialise.program import STRUCTURAL
 from autodiff_hook.transform.specialise.world import bind_to
 
@@ -42,6 +45,31 @@ def is_class(inf: Inference, cls: type) -> bool:
     own = new is base.__dict__.get("__new__") and look(inf, cls, "__init__") is object.__init__
     own = own and all([look(inf, cls, name) is getattr(tuple, name) for name in _ASKING])
     return own and module == f"namedtuple_{base.__name__}"
+
+
+def new_class(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``namedtuple("Point", "x y")``."""
+    kinds = [inf.type_of(x) for x in args]
+    given = [known(kind) if (items := items_of(kind)) is None else tuple(map(known, items)) for kind in kinds]
+    missing = any(x is MISSING or type(x) is tuple and MISSING in x for x in given)
+    return None if missing else of_fields(inf, s, given)
+
+
+def of_fields(inf: Inference, s: Statement, given: list[Any]) -> Abstract | None:
+    """One class of named tuples for all calls of a function that makes it."""
+    if len(given) != 2:
+        return None
+    name, fields = given
+    try:
+        made = _class(inf.globals_here.get("__name__"), name, tuple(fields) if type(fields) is list else fields)
+        return known_as(inf, s, made)
+    except (TypeError, ValueError) as error:
+        raise Refused(f"namedtuple raised {error}") from error
+
+
+@lru_cache(1 << 8)
+def _class(module: Any, name: Any, fields: Any) -> type:
+    return namedtuple(name, fields, module=module)
 
 
 def make(inf: Inference, s: Statement, cls: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:

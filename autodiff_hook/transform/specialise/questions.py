@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from functools import cache, partial, reduce
 from typing import Any, Final
@@ -423,6 +424,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     np.common_type: _common_type,
     np.finfo: partial(_limits, np.finfo),
     np.iinfo: partial(_limits, np.iinfo),
+    namedtuple: named_tuples.new_class,
     **draws.QUESTIONS,
     **caching.QUESTIONS,
     super: super_of,
