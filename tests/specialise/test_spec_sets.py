@@ -167,6 +167,15 @@ def taken_with_a_derivative(x):
     return {x * x}.pop()
 
 
+def of_one_class(x):
+    classes = {type(v) for v in (x, x * x)}
+    return x * x if classes.pop() is float and not classes else x
+
+
+def test_the_only_member():
+    check(of_one_class, 0.7)
+
+
 @pytest.mark.parametrize(
     "f", [iterated_with_a_derivative, largest, updated_by_several, united_with_a_derivative, taken_with_a_derivative]
 )

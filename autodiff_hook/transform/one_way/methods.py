@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, known_value, parts
 from autodiff_hook.transform.one_way.growing import add_all, extend, update
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
@@ -114,6 +114,18 @@ def _set_update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return Constant(None)
 
 
+def _pop_only(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    """``set.pop`` where there is no choice."""
+    held = inf.changed(owner)
+    if len(held) > 1:
+        raise Refused("set.pop of several items, whose order is the set's own")
+    try:
+        item = held.pop()
+    except KeyError as error:
+        raise Raised(error) from None
+    return item if isinstance(item, Variable) else inf.shown(item)
+
+
 def _of_sets(name: str) -> Method:
     """A method of sets that changes none."""
 
@@ -152,6 +164,7 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     **{(cls, "__getitem__"): _by_operation("getitem") for cls in (list, dict)},
     **{(cls, "__contains__"): _by_operation("in", swapped=True) for cls in (list, dict, set)},
     **{(set, name): _of_item(getattr(set, name)) for name in ("add", "discard", "remove")},
+    (set, "pop"): _pop_only,
     (set, "update"): _set_update,
     (set, "clear"): _changes(set.clear),
     **{(set, name): _of_sets(name) for name in _SETS},
