@@ -18,7 +18,17 @@ from autodiff_hook.errors import AutodiffError
 from autodiff_hook.packs import Packs
 from autodiff_hook.parameters import Names, Parameters, forget, parameters_of
 from autodiff_hook.records import record
-from autodiff_hook.signatures import Any, Entry, Signature, are_ambiguous, is_more_specific, matches, meet, padded
+from autodiff_hook.signatures import (
+    Any,
+    Entry,
+    Signature,
+    are_ambiguous,
+    is_more_specific,
+    matches,
+    may_redefine,
+    meet,
+    padded,
+)
 
 Rule = Callable[..., tuple[AnyType, Callable[[AnyType], tuple[AnyType, ...]]]]
 
@@ -180,7 +190,7 @@ class Registry:
         self.packs.load(target, types)
         lookups = self._lookups
         result = self._chosen(target, types, lambda rule: parameters_of(rule).misfit(len(types), names) is None)
-        if id(target) in self._rules:
+        if id(target) in self._rules and not any(map(may_redefine, types)):
             if len(lookups) > 10_000:
                 lookups.clear()
             lookups[key] = result

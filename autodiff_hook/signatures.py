@@ -42,6 +42,15 @@ def _is_real(cls: type) -> bool:
     return _numpy_type(cls, "floating", "integer")
 
 
+def may_redefine(cls: type) -> bool:
+    """Whether a class of numbers or arrays may be given other arithmetic while a program runs."""
+    number = issubclass(cls, (int, float, complex)) or _numpy_type(cls, "ndarray", "generic")
+    return number and not cls.__flags__ & _IMMUTABLE_TYPE
+
+
+_IMMUTABLE_TYPE: Final = 1 << 8
+
+
 _EXACT: Final = (("fractions", "Fraction"), ("decimal", "Decimal"))
 
 
