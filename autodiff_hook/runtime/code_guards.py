@@ -6,6 +6,7 @@ import builtins
 import importlib
 import importlib.util
 import sys
+from abc import ABCMeta
 from collections import deque
 from collections.abc import Container
 from enum import Enum
@@ -21,7 +22,7 @@ from autodiff_hook.runtime.arguments import constant_kind
 from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards, identity
 from autodiff_hook.runtime.lacking import lack
-from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, dictionary_of, home_of
+from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, dictionary_of, home_of, is_open
 from autodiff_hook.semantics.meanings import MEANINGS
 from autodiff_hook.semantics.scope import in_library, in_scope, module_of
 from autodiff_hook.transform.specialise.abstract import Abstract
@@ -122,12 +123,21 @@ class CodeGuards(Guards):
                 self.require_same(self.emit("getattr", Constant(function), data="__defaults__"), function.__defaults__)
 
     def members(self, cls: type) -> None:
-        """Guard that a class and its bases get no further attributes."""
-        for base in cls.__mro__[:-1]:
+        """Guard that a class gets no further attributes, by itself or from its bases, and no other bases."""
+        opened = [base for base in cls.__mro__ if is_open(base)]
+        if opened and self.is_new("bases", id(cls)):
+            self.require_same(self.emit("getattr", Constant(cls), data="__mro__"), cls.__mro__)
+        for base in opened:
             if self.is_new("members", id(base)):
-                self.root(behind(base.__dict__), None)
-                namespace = self.emit("getattr", Constant(base), data="__dict__")
-                self.require_equal(self.call(len, namespace), len(base.__dict__))
+                namespace = behind(base.__dict__)
+                self.root(namespace, None)
+                self.require_equal(self.call(dict.keys, Constant(namespace)), frozenset(namespace))
+
+    def partial(self, made: partial[Any]) -> None:
+        """Guard that a partial holds what it held: ``__setstate__`` may change that."""
+        if self.is_new("partial", id(made)):
+            for name in ("func", "args", "keywords"):
+                self.require_same(self.emit("getattr", Constant(made), data=name), getattr(made, name))
 
     def answers(self, owner: Any, name: str) -> bool:
         """Whether a known object has an attribute, guarded."""
@@ -148,6 +158,8 @@ class CodeGuards(Guards):
         found = issubclass(cls, base)
         certain = type(base) is type and (cls is base or not cls.__flags__ & HEAP_TYPE)
         if not certain and self.is_new("subclass", id(cls), id(base)):
+            if type(base) not in (type, ABCMeta):
+                self.members(type(base))
             self.require_same(self.call(issubclass, Constant(cls), Constant(base)), found)
         return found
 

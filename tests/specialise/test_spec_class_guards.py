@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import enum
+import functools
 
 import pytest
 from specialised_cases import changes, check, scope
@@ -206,6 +207,75 @@ def test_bases_that_are_assigned():
     Thing.__bases__ = (Other,)
     check(f, 5.0, specialised=None)
     assert ad.gradient(f, 5.0) == (3.0,)
+
+
+MEANWHILE = {
+    "x if o else 3 * x": ("__bool__", lambda self: False, 3.0),
+    "getattr(o, 'k', 1.0) * x": ("__getattr__", lambda self, name: 5.0, 5.0),
+    "x if isinstance(x, Thing) else 3 * x": ("__instancecheck__", lambda cls, x: True, 1.0),
+    "number * x * x": ("__mul__", lambda self, x: 7 * x, 70.0),
+}
+
+
+@pytest.mark.parametrize("text", MEANWHILE)
+def test_an_attribute_that_takes_the_place_of_another(text):
+    class Meta(type):
+        before = 1
+
+    class Thing(metaclass=Meta):
+        before = 1
+
+    class Double(float):
+        before = 1
+
+    name, method, slope = MEANWHILE[text]
+    f = scope(f"def f(x):\n    return {text}", o=Thing(), Thing=Thing, number=Double(2.0), __name__=__name__)["f"]
+    check(f, 5.0, specialised=None)
+    for cls in (Meta, Thing, Double):
+        del cls.before
+    setattr({"__instancecheck__": Meta, "__mul__": Double}.get(name, Thing), name, method)
+    check(f, 5.0, specialised=None)
+    assert ad.gradient(f, 5.0) == (slope,)
+
+
+def test_bases_that_bring_attributes():
+    class Base:
+        pass
+
+    class Empty:
+        def __bool__(self):
+            return False
+
+    class Thing(Base):
+        pass
+
+    f = scope("def f(x):\n    return x if o else 3 * x", o=Thing(), __name__=__name__)["f"]
+    check(f, 5.0, specialised=None)
+    Thing.__bases__ = (Empty,)
+    check(f, 5.0, specialised=None)
+    assert ad.gradient(f, 5.0) == (3.0,)
+
+
+def test_functions_that_partials_and_properties_are_given_later():
+    class Thing:
+        def __init__(self, k):
+            self.k = k
+
+        @functools.cached_property
+        def square(self):
+            return self.k**2
+
+    double = functools.partial(pow, exp=2)
+
+    def f(x):
+        return double(x) * Thing(x).square
+
+    check(f, 3.0, specialised=None)
+    double.__setstate__((pow, (), {"exp": 3}, {}))
+    check(f, 3.0, specialised=None)
+    Thing.square.func = lambda self: 5 * self.k
+    check(f, 3.0, specialised=None)
+    assert ad.gradient(f, 3.0) == (540.0,)
 
 
 def test_a_class_that_decides_what_is_derived_from_it():

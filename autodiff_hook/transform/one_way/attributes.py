@@ -115,7 +115,7 @@ def _cached(
     inf.world.attribute(value.cls, name)
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
         return inf.world.part(inf.final(owner), value.example, name, False)
-    result = inf.call(Constant(found.func), [owner])
+    result = inf.call(Constant(inf.world.attribute(found, "func")), [owner])
     if isinstance(value, Fresh):
         inf.members(value.made)[name] = result
     else:

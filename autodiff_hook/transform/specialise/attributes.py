@@ -86,7 +86,9 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
         return inline_call(inf, s, getter, [descriptor, owner, Constant(cls)], {})
     if is_plainly(found, cached_property) and isinstance(value, (Fresh, Dict)):
         inf.assume(owner)
-        return inline_call(inf, s, operating.remembered, [owner, Constant(found.func), Constant(name)], {})
+        return inline_call(
+            inf, s, operating.remembered, [owner, Constant(inf.world.attribute(found, "func")), Constant(name)], {}
+        )
     home = home_of(cls, name)
     if home is not None and place_of(home, name) in inf.program.changed and not _holds(inf, s, value, name):
         return of_class_or_module(inf, s, cls, name)

@@ -32,6 +32,7 @@ def unfold_known(
     inf: Inference, s: Statement, made: partial[Any], args: list[Operand], kwargs: dict[str, Operand]
 ) -> Call:
     """The same of a partial from outside, whose arguments are loaded on entry."""
+    inf.world.partial(made)
     whole, options = Constant(made.args), Constant(made.keywords)
     inf.world.length(options, made.keywords)
     bound = [inf.world.part(whole, made.args, i, True) for i in range(len(made.args))]

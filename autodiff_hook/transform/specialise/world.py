@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Protocol
 
 from autodiff_hook.ir.types import Operand, Variable
@@ -99,7 +100,10 @@ class World(Protocol):
         """A module that is imported by now."""
 
     def members(self, cls: type) -> None:
-        """Guard that a class gets no further attributes."""
+        """Guard that a class gets no further attributes, and no other bases."""
+
+    def partial(self, made: partial[Any]) -> None:
+        """Guard that a partial holds what it held."""
 
     def function(self, function: Any) -> None:
         """Guard that a function still has its code and defaults."""
