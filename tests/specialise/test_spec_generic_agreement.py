@@ -346,6 +346,24 @@ def test_lengths_that_were_taken_to_fit():
         ad.gradient(f, RNG.normal(size=(3, 2)), RNG.normal(size=3))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sum(i * z for i, z in enumerate(p[p > 0.4].tolist())) + p.sum()",
+        "sum(i * z for i, z in enumerate(np.split(p * p, p.size)))[0] if p.size > 1 else p.sum()",
+        "np.unstack(p * p)[0] * len(np.unstack(p)) if p.size else 0.0",
+        "sum(p[i] ** 2 for i in np.flatnonzero(p > 0.4).tolist()) + p.sum()",
+        "sum(i * z[-1] for i, z in enumerate(p[:, None][:, p[:1] > 0.4].tolist()) if z) + p.sum()",
+    ],
+)
+def test_what_has_as_many_items_as_an_array(text):
+    f = scope(f"def f(p): return {text}", np=np)["f"]
+    if "unstack" in text and not hasattr(np, "unstack"):
+        pytest.skip("NumPy has no unstack")
+    for values in ([], [0.3], [0.5], [0.3, 0.5, 0.7], [0.9, 0.6]):
+        check(f, np.array(values), specialised=None)
+
+
 def mixture(a, m, q, maps):
     centred = a[None, :, :] - m[:, None, :]
     z = centred * q[:, None, :] + centred @ maps

@@ -29,6 +29,11 @@ def numbers(array: Any) -> Any:
     return [float(x) for x in array]
 
 
+def whole_numbers(array: Any) -> Any:
+    """``array.tolist()`` of one axis of whole numbers."""
+    return [int(x) for x in array]
+
+
 def rows_of_numbers(array: Any) -> Any:
     """``array.tolist()`` of two axes of floats."""
     rows = []

@@ -221,7 +221,7 @@ class Path(Earnest):
         self.types[s.made] = self._exact(op, s, abstract)
         if self.plans.get(s) is not None:
             self.block.statements.append(s)
-            self._settle_type(s.made)
+            self._settle_type(s)
             self.noted(self, s, s.made)
         return s.made
 

@@ -38,8 +38,8 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Evaluate, Inference
 from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, leaves_in, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
-from autodiff_hook.transform.specialise.program import PURE, Given, Plan
-from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Given, OwnPlan, Plan, RulePlan
+from autodiff_hook.transform.specialise.results import abstract_of, has_count
 from autodiff_hook.transform.specialise.views import base_of, is_sure
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
@@ -155,10 +155,14 @@ class Trail(Inference):
             flags = self.emit("getattr", array, abstract=Instance(type(np.zeros(0).flags)), data="flags")
             self.guard(self.emit("getattr", flags, abstract=BOOL, data="c_contiguous"), True)
 
-    def _settle_type(self, result: Variable) -> None:
-        """Guard the type of a result that the types of the operands leave open."""
+    def _settle_type(self, s: Statement) -> None:
+        """Guard the type of a result that the types of the operands leave open, and how many items it has."""
+        result, plan = s.made, self.plans[s]
         abstract = self.types[result]
         types = number_types(abstract)
+        if has_count(abstract) and (plan == PURE or isinstance(plan, RulePlan) and not isinstance(plan, OwnPlan)):
+            self._guard_count(result, abstract)
+            return
         if isinstance(abstract, Array) and (abstract.scalar or abstract.ndim is None):
             found = abstract_of(abstract.example)
         elif isinstance(abstract, Number) and types is not None and len(types) > 1:
@@ -171,6 +175,12 @@ class Trail(Inference):
             dtype = self.emit("getattr", result, abstract=Instance(type(found.dtype)), data="dtype")
             self._guard_equal(dtype, found.dtype)
         self.types[result] = found
+
+    def _guard_count(self, operand: Operand, abstract: Tuple) -> None:
+        self._guard_equal(self.emit("call", Constant(len), operand, abstract=INT, data=()), len(abstract.items))
+        for place, item in enumerate(abstract.items):
+            if has_count(item):
+                self._guard_count(self.emit("getitem", operand, Constant(place), abstract=item, plan=STRUCTURAL), item)
 
     def _exact(self, op: str, s: Statement, abstract: Abstract) -> Abstract:
         """``abstract`` with an example, which decides about ways."""

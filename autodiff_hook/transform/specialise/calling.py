@@ -89,7 +89,7 @@ from autodiff_hook.transform.specialise.plans import (
 )
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 from autodiff_hook.transform.specialise.results import outcome
-from autodiff_hook.transform.specialise.ruled import by_rule, has_numpy_outcome, is_pure
+from autodiff_hook.transform.specialise.ruled import by_rule, has_numpy_outcome, is_pure, result_of
 from autodiff_hook.transform.specialise.stopping import Body, stop, stopped, without_derivative
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.writing import named_output, written
@@ -309,7 +309,8 @@ def call_known(
         return by_rule(inf, s, function, args, kwargs, function)
     if registry.is_constant(function) and is_pure(function):
         require_inert(*types, *map(inf.type_of, kwargs.values()))
-        result = outcome(function, types, {k: inf.type_of(v) for k, v in kwargs.items()}, constant=True)
+        options = {k: inf.type_of(v) for k, v in kwargs.items()}
+        result = result_of(inf, function, types, options, constant=True)
         if isinstance(result, Tuple) and not has_numpy_outcome(function):
             raise Refused(f"a call of {named(function)}, whose result may have another length")
         return pure(inf, s, result)
@@ -317,8 +318,8 @@ def call_known(
         if type(function) is not FunctionType:
             raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
         given = inf.before(s, "build_tuple", args)
-        options = inf.before(s, "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)])
-        return inline_call(inf, s, without_derivative, [Constant(Body(function)), given, options], {})
+        named_ones = inf.before(s, "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)])
+        return inline_call(inf, s, without_derivative, [Constant(Body(function)), given, named_ones], {})
     if id(function) in DEFINITIONS:
         return inline_call(inf, s, DEFINITIONS[id(function)], args, kwargs)
     if type(function) is FunctionType and inf.world.in_scope(function):

@@ -216,7 +216,10 @@ def _list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
 
 
 def _to_list(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
-    axes = _axes_of_doubles(kinds[0]) if len(kinds) == 1 else None
+    kind = kinds[0] if len(kinds) == 1 else None
+    if isinstance(kind, Array) and kind.ndim == 1 and kind.dtype is not None and kind.dtype.kind in "iu":
+        return iterating.whole_numbers
+    axes = None if kind is None else _axes_of_doubles(kind)
     if axes == 1:
         return iterating.numbers
     return iterating.rows_of_numbers if axes == 2 else None

@@ -26,7 +26,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
 from autodiff_hook.transform.specialise.program import RulePlan
-from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
+from autodiff_hook.transform.specialise.results import exact_types, outcome, require_count, rule_for
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -70,7 +70,7 @@ def by_rule(
     by_value = declared(COMPLEX_BY_VALUE, function)
     if not by_value and not any(map(differentiable, given)) and not all(isinstance(t, Known) for t in given):
         require_inert(*given)
-        return pure(inf, s, outcome(run, types, options, loose=not inf.one_way))
+        return pure(inf, s, result_of(inf, run, types, options))
     rule = rule_for(function, types, tuple(kwargs))
     if getattr(rule, "arity", 0):
         args = [*arrays_of(inf, s, args[: rule.arity]), *args[rule.arity :]]
@@ -83,10 +83,20 @@ def by_rule(
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     if "out" in names and not _is_none(inf, bound.values[names.index("out")]):
         raise Refused("the option out")
-    result = outcome(run, types, options, loose=not inf.one_way)
+    result = result_of(inf, run, types, options)
     of_numbers = all(number_types(t) is not None for t in given)
     checks = by_value or function is operator.pow and _may_be_complex(types)
     inf.plans[s] = RulePlan(function, rule, bound.values, checks, of_numbers)
+    return result
+
+
+def result_of(
+    inf: Inference, run: Callable[..., Any], types: list[Abstract], options: dict[str, Abstract], constant: bool = False
+) -> Abstract:
+    """What a call of a library gives; on one way its number of items is guarded."""
+    result = outcome(run, types, options, loose=not inf.one_way, constant=constant)
+    if not inf.one_way:
+        require_count(run, types, options, result)
     return result
 
 
