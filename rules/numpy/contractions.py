@@ -154,9 +154,26 @@ def interleaved(x, axes, place):
 @cotangents(np.cross, "a, b, axisa=-1, axisb=-1, axisc=-1, axis=None", 2, "a, b")
 def cross_cotangents(ȳ, a, b, axisa, axisb, axisc, axis):
     a_axis, b_axis, c_axis = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
-    u, v, c = np.moveaxis(a, a_axis, -1), np.moveaxis(b, b_axis, -1), np.moveaxis(ȳ, c_axis, -1)
-    ā = np.moveaxis(unbroadcast(np.cross(conj(v), c), u), -1, a_axis)
-    return ā, np.moveaxis(unbroadcast(np.cross(c, conj(u)), v), -1, b_axis)
+    u, v = np.moveaxis(a, a_axis, -1), np.moveaxis(b, b_axis, -1)
+    if np.shape(u)[-1] == 3 == np.shape(v)[-1]:
+        c = np.moveaxis(ȳ, c_axis, -1)
+        ū, v̄ = np.cross(conj(v), c), np.cross(c, conj(u))
+    else:
+        ū, v̄ = planar_cotangents(ȳ, u, v, c_axis)
+    return np.moveaxis(unbroadcast(ū, u), -1, a_axis), np.moveaxis(unbroadcast(v̄, v), -1, b_axis)
+
+
+def planar_cotangents(ȳ, u, v, axis):
+    """Those of vectors of which one or both have two components, up to NumPy 2.4: the third is 0."""
+    plane = np.shape(u)[-1] == np.shape(v)[-1]
+    c = np.stack([0 * ȳ, 0 * ȳ, ȳ], -1) if plane else np.moveaxis(ȳ, axis, -1)
+    ū, v̄ = np.cross(conj(spatial(v)), c), np.cross(c, conj(spatial(u)))
+    return ū[..., : np.shape(u)[-1]], v̄[..., : np.shape(v)[-1]]
+
+
+def spatial(x):
+    """Vectors with three components."""
+    return x if np.shape(x)[-1] == 3 else np.concatenate([x, 0 * x[..., :1]], -1)
 
 
 @cotangents(np.linalg.cross, "x1, x2, /, *, axis=-1", 2, "x1, x2")
