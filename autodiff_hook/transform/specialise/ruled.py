@@ -85,7 +85,7 @@ def by_rule(
         raise Refused("the option out")
     result = result_of(inf, run, types, options)
     of_numbers = all(number_types(t) is not None for t in given)
-    checks = by_value or function is operator.pow and _may_be_complex(types)
+    checks = by_value or len(types) == 2 and any(function is power for power in _POWERS) and _may_be_complex(types)
     inf.plans[s] = RulePlan(function, rule, bound.values, checks, of_numbers)
     return result
 
@@ -120,6 +120,9 @@ def array_before(inf: Inference, s: Statement, operand: Operand) -> Operand:
 
 def _is_none(inf: Inference, value: Any) -> bool:
     return isinstance(value, (Constant, Variable)) and inert_class(inf.type_of(value)) is type(None)
+
+
+_POWERS: Final = (operator.pow, operator.ipow, pow)
 
 
 def _may_be_complex(types: list[Abstract]) -> bool:
