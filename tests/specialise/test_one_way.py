@@ -374,6 +374,15 @@ def test_other_ways_than_the_first():
             same(ad.gradient(f, x), oracle(f, x)[1])
 
 
+def test_ranges_of_several_lengths():
+    def f(x, places):
+        given = (lambda *items: items)(*places)
+        return x * len(given) + sum([x * x * place for place in places])
+
+    for places in (range(0), range(3), range(1, 3), range(0, 3, 2)):
+        check(f, 1.5, places, specialised=None)
+
+
 def test_nested_lists_and_dicts_as_arguments():
     def f(layers, options):
         total = 0.0

@@ -59,6 +59,9 @@ def sequence_of(inf: Path, operand: Operand) -> type | None:
     return tuple if operand in inf.tuples or isinstance(value, Known) and type(value.value) is tuple else None
 
 
+_OF_RANGES: Final = ("start", "stop", "step")
+
+
 def parts(inf: Path, operand: Operand) -> list[Operand]:
     """The items of anything that has a number of them which is known on this way."""
     if operand in inf.iterators:
@@ -75,7 +78,9 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     if isinstance(value, Known) and isinstance(value.value, (tuple, str, range, frozenset)):
         return list(map(Constant, value.value))
     if isinstance(value, Instance) and value.cls in (range, str):
-        return [Constant(x) for x in value.example] if value.cls is range else [Constant(x) for x in inf.pin(operand)]
+        held = [operand] if value.cls is str else [inf.perform("getattr", [operand], x) for x in _OF_RANGES]
+        pinned = list(map(inf.pin, held))
+        return list(map(Constant, range(*pinned) if value.cls is range else pinned[0]))
     require_items(value, "__iter__")
     if isinstance(value, (List, Array)):
         return elements(inf, operand, value)
