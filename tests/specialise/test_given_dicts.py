@@ -386,3 +386,33 @@ def test_named_tuples_that_say_what_their_items_are():
     rows = [Turned(0.1 * i, 1.0) for i in range(8)]
     check(lambda x: sum(row[0] * x + row.y for row in rows), 1.3, specialised=None)
     check(lambda x, rows: sum(row[0] * x + row.x for row in rows), 1.3, rows, specialised=None)
+
+
+def values_in_step(held):
+    s = 0.0
+    for i, value in enumerate(reversed(held.values())):
+        s += (i + 1) * value**2
+    for weight, value, (key, other) in zip((1.0, 2.0, 3.0), held.values(), held.items()):
+        s += weight * value * other * key
+    return s
+
+
+def values_of_a_view_taken_before(held):
+    grown = {key: value * value for key, value in held.items()}
+    view = grown.values()
+    grown[9] = grown[1] * 3.0
+    return sum(i * value for i, value in enumerate(view))
+
+
+def values_that_are_references(held):
+    rows = {key: [value] for key, value in held.items()}
+    for value, row in zip(held.values(), rows.values()):
+        row.append(value * row[0])
+    return sum(weight * row[-1] for weight, row in zip((1.0, 2.0), rows.values()))
+
+
+@pytest.mark.parametrize("f", [values_in_step, values_of_a_view_taken_before, values_that_are_references])
+def test_values_are_gone_through_in_step_with_something_else(f):
+    check(f, {1: 0.5, 2: 0.7})
+    if ALL_WAYS:
+        assert has_all_ways(f, "gradient", "value")

@@ -31,14 +31,7 @@ class Items(Buffers):
         """The cotangent of an item goes to its place in the list it came from."""
         item = block.params[0]
         for source in reversed(iteration.sources):
-            index = self._residual(self.indices[block], out)
-            if source.key is not None:
-                index = self._part(self._residual(item, out), self.program.types[item], source.key, out)
-            if source.backwards is not None:
-                index = self.builder.emit(out, "unary", index, data="~")
-            if source.backwards in self.lengths:
-                length = self._residual(self.lengths[source.backwards], out)
-                index = self.builder.emit(out, "binary", index, length, data="+")
+            index = self._place(source, block, out)
             self._add_value(source.owner, index, item, source.path, out, None)
 
     def _reverse_load(self, s: Statement, out: Block) -> None:

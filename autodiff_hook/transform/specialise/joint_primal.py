@@ -14,7 +14,7 @@ from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Te
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple
 from autodiff_hook.transform.specialise.lattice import content_of, is_complex
-from autodiff_hook.transform.specialise.lists import has_slots, iterations
+from autodiff_hook.transform.specialise.lists import Source, has_slots, iterations
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.program import APPEND, ASSIGN, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.splice import Use, use_of
@@ -161,6 +161,21 @@ class PrimalHalf:
         self.indices[block] = index
         self._define(index, block, out)
 
+    def _place(self, source: Source, block: Block, out: Block) -> Operand:
+        """Where an item of an iteration was in the list or dict that it came from."""
+        if source.key is not None:
+            item = block.params[0]
+            return self._part(self._residual(item, out), self.program.types[item], source.key, out)
+        place = self._residual(self.indices[block], out)
+        if source.backwards is not None:
+            place = self.builder.emit(out, "unary", place, data="~")
+        if source.backwards in self.lengths:
+            length = self._residual(self.lengths[source.backwards], out)
+            place = self.builder.emit(out, "binary", place, length, data="+")
+        if source.keys is not None:
+            place = self.builder.emit(out, "getitem", self._residual(source.keys, out), place)
+        return place
+
     def _forgotten(self, loop: Loop, key: Any) -> Operand | None:
         """No iteration needs what an earlier one has computed."""
         return NONE if key[0] == "p" and loop in self.loops.get(key[1], ()) else None
@@ -203,13 +218,12 @@ class PrimalHalf:
             self.program.types[length] = INT
             self._define(length, block, out)
         if s in self.counted:
-            owner = self.counted[s].values_of
-            if owner is not None:
-                numbered = self.builder.emit(out, "call_method", owner, data=("items", ()), position=s.position)
-            else:
-                numbered = self.builder.emit(
-                    out, "call", Constant(enumerate), s.operands[0], data=(), position=s.position
-                )
+            for source in self.counted[s].sources:
+                if source.keys is not None:
+                    out.statements.append(Statement("call", [Constant(list), source.owner], source.keys, ()))
+                    self.program.types[source.keys] = Abstract()
+                    self._define(source.keys, block, out)
+            numbered = self.builder.emit(out, "call", Constant(enumerate), s.operands[0], data=(), position=s.position)
             s = Statement("get_iter", [numbered], s.result, None, s.position)
         if s.result in self.memory.copied:
             s = self._copied(s, out)

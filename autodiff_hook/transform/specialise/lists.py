@@ -304,6 +304,8 @@ class Source:
     """What turns a list round."""
     key: tuple[int, ...] | None = None
     """Where the key is, of an item of a dict."""
+    keys: Variable | None = None
+    """A list of all keys, made where the iteration begins, of values of a dict."""
 
 
 @record
@@ -313,8 +315,6 @@ class Iteration:
     start: Statement
     landing: Block
     sources: list[Source]
-    values_of: Operand | None = None
-    """The dict whose values these are: it is given keys."""
 
 
 def iterations(
@@ -333,11 +333,6 @@ def iterations(
         start = made.get(terminator.operands[0])  # type: ignore[arg-type]
         if start is None or start.op != "get_iter":
             raise Refused("an iteration that begins elsewhere")
-        view = made.get(start.operands[0])  # type: ignore[arg-type]
-        owner = view.operands[0] if view is not None and view_of(view) == "values" else None
-        if isinstance(owner, Variable):
-            found.append(Iteration(start, landing, [Source((), owner)], owner))
-            continue
         found.append(Iteration(start, landing, sources(program, start.operands[0], made, (), needs)))
     return found
 
@@ -372,6 +367,8 @@ def sources(
     function = s.operands[0].value if s is not None and s.op == "call" and isinstance(s.operands[0], Constant) else None
     if s is not None and view_of(s) == "items" and isinstance(s.operands[0], Variable):
         return [Source((*path, 1), s.operands[0], key=(*path, 0))]
+    if s is not None and view_of(s) == "values" and isinstance(s.operands[0], Variable):
+        return [Source(path, s.operands[0], keys=Variable("keys"))]
     if s is not None and s.op == "get_iter":
         return sources(program, s.operands[0], made, path, needs)
     if s is not None and function is zip:
@@ -381,7 +378,7 @@ def sources(
         return sources(program, s.operands[1], made, (*path, 1), needs)
     if s is not None and function is reversed:
         inner = sources(program, s.operands[1], made, path, needs)
-        return [x if x.key is not None else Source(x.path, x.owner, s) for x in inner]
+        return [x if x.key is not None else Source(x.path, x.owner, s, keys=x.keys) for x in inner]
     if isinstance(abstract, Tuple) and abstract.cls is list and abstract.place is not None:
         raise Changes("an iteration over a list that is written out", abstract.place)
     raise Refused("an iteration over what is differentiated")

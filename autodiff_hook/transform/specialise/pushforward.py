@@ -139,13 +139,7 @@ class Pushforward(Rules):
         """The tangent of an item is at its place in the list of tangents."""
         item = block.params[0]
         for source in sources:
-            index: Operand = self.indices[block]
-            if source.key is not None:
-                index = self._part(item, self.program.types[item], source.key, out)
-            if source.backwards is not None:
-                index = self.builder.emit(out, "unary", index, data="~")
-            if source.backwards in self.lengths:
-                index = self.builder.emit(out, "binary", index, self.lengths[source.backwards], data="+")
+            index = self._place(source, block, out)
             whole = self._whole(source.owner, (), out)
             self._spread(item, self.builder.emit(out, "getitem", whole, index), out, source.path)
         for path in self._moving(item):
