@@ -7,17 +7,19 @@ import numpy as np
 from autodiff_hook.extend import ArrayFact, Constant, NumberFact, Symbol, TupleFact, reshaped, shaped, shortcut, typed
 from autodiff_hook.runtime.updates import stored_cotangent, updated
 from autodiff_rules.builtins import summands
-from autodiff_rules.numpy import _shared, joining, shapes
+from autodiff_rules.numpy import _shared, rearranging, shapes
 from autodiff_rules.numpy.shortcuts import is_plain_index, like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE
 
 shaped(np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.copy, np.ndarray.copy, np.full, np.identity)
 shaped(np.concatenate, np.stack, np.hstack, np.vstack, np.dstack, np.column_stack, np.append, np.broadcast_to, np.tile)
-shaped(np.atleast_1d, np.atleast_2d, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis, np.flip, np.roll, np.pad)
+shaped(np.atleast_1d, np.atleast_2d, np.squeeze, np.expand_dims, np.swapaxes, np.moveaxis, np.flip, np.pad)
 shaped(np.outer, np.inner, np.cross, np.kron, np.einsum, np.tensordot, np.diag, np.diagonal, np.linspace, np.take)
 shaped(np.cumsum, np.cumprod, np.diff, np.unwrap, np.clip, np.select, np.interp, np.sort, np.gradient)
-shaped(np.sum, np.prod, np.average, joining.concatenate_rule, *shapes.ATLEAST.values())
+shaped(np.sum, np.prod, np.average)
 shaped(np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.nan_to_num, np.linalg.norm, np.linalg.pinv)
+shaped(np.fft.fft, np.fft.ifft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.fftshift, np.fft.ifftshift)
+shaped(np.fft.rfft, np.fft.irfft, np.fft.rfft2, np.fft.irfft2, np.fft.rfftn, np.fft.irfftn)
 
 
 @typed(np.reshape)
@@ -31,8 +33,8 @@ def reshape_shortcut(site, a, shape, order=NONE, copy=NONE):
     return site.method("reshape", a, shape) if plain else None
 
 
-@typed(np.zeros_like, np.ones_like, np.empty_like, updated)
-def alike_typing(site, array, *store):
+@typed(np.zeros_like, np.ones_like, np.empty_like, np.roll, updated)
+def alike_typing(site, array, *more, axis=NONE):
     return site.fact(array) if site.is_array(array) else None
 
 
@@ -58,21 +60,17 @@ def same_shortcut(site, a, *rest):
     return a if not site.exact and site.is_double(a) and len(site.dims(a)) == 1 else None
 
 
-@typed(np.moveaxis)
-def moveaxis_typing(site, a, source, destination):
-    places, dims = (site.value(source), site.value(destination)), site.dims(a)
-    if dims is None or not all(type(i) is int and -len(dims) <= i < len(dims) for i in places):
-        return None
-    start, stop = (i % len(dims) for i in places)
-    rest = dims[:start] + dims[start + 1 :]
-    return ArrayFact(site.fact(a).dtype, (*rest[:stop], dims[start], *rest[stop:]))
-
-
-@typed(shapes.ATLEAST[np.atleast_1d], shapes.ATLEAST[np.atleast_2d])
+@typed(*shapes.ATLEAST)
 def atleast_typing(site, array):
     """What is known of the value and the pullback."""
     known = site.fact(array) if site.is_array(array) and len(site.dims(array)) > 1 else None
     return TupleFact((known, None)) if known else None
+
+
+@shortcut(rearranging.opposite)
+def opposite_shortcut(site, shift):
+    known = site.value(shift)
+    return None if known is NotImplemented else Constant(rearranging.opposite(known))
 
 
 @shortcut(shapes.resolved_order)

@@ -115,8 +115,8 @@ def atleast_rule(target):
     return rule
 
 
-ATLEAST = {target: atleast_rule(target) for target in (np.atleast_1d, np.atleast_2d, np.atleast_3d)}
-for target, rule in ATLEAST.items():
+ATLEAST = [atleast_rule(target) for target in (np.atleast_1d, np.atleast_2d)]
+for target, rule in zip((np.atleast_1d, np.atleast_2d, np.atleast_3d), (*ATLEAST, atleast_rule(np.atleast_3d))):
     rrule(target)(rule)
 
 

@@ -419,6 +419,28 @@ def test_shapes_that_examples_tell(f):
     np.testing.assert_allclose(gradient(f, x)[0], generic_gradient(f, x)[0])
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda u: np.roll(u, 1, 0) - np.flip(u, 1),
+        lambda u: np.vstack([u[1:], u[:1]]) + u[::-1],
+        lambda u: np.outer(u[:, 0], u[-1]),
+        lambda u: np.moveaxis(np.moveaxis(u, 0, 1), 1, 0) + np.tile(u[0], 1),
+    ],
+)
+def test_shapes_follow_from_those_of_examples_of_other_lengths(step):
+    def f(x):
+        u = x
+        for _ in range(2):
+            u = u + 0.3 * x * step(u)
+        return np.sum(u)
+
+    assert "unbroadcast" not in text(f, np.ones((4, 3)))
+    for shape in ((4, 3), (2, 5), (1, 3), (3, 1), (1, 1)):
+        x = np.arange(1.0, 1.0 + shape[0] * shape[1]).reshape(shape)
+        np.testing.assert_allclose(gradient(f, x)[0], generic_gradient(f, x)[0])
+
+
 def test_shapes_that_examples_do_not_tell():
     def f(x, n):
         return np.sum(np.tile(np.array([x[0], x[1]]), n) + np.zeros(1))

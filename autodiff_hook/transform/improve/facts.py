@@ -22,13 +22,15 @@ LARGE: Final = 1 << 14
 class Symbol:
     """The length of an axis. ``source``: the variable and axis that it is read from; ``example``: what it was.
 
-    ``stable``: it means the same everywhere, not another length in each iteration of a loop.
+    ``stable``: it means the same everywhere, not another length in each iteration of a loop. ``longer``: what it is
+    shorter than, and by how much.
     """
 
     stable: bool = False
     source: tuple[Variable, int] | None = None
     example: int | None = None
     parent: Dim | None = None
+    longer: tuple[Symbol, int] | None = None
 
 
 Dim = int | Symbol
@@ -76,7 +78,7 @@ class Shapes:
 
     def __init__(self) -> None:
         self.assumed: list[tuple[Dim, str, Symbol]] = []
-        self._derived: dict[tuple[Any, ...], Symbol] = {}
+        self._shorter: dict[tuple[Symbol, int], Symbol] = {}
 
     def find(self, dim: Dim) -> Dim:
         """The representative of a dimension."""
@@ -104,9 +106,8 @@ class Shapes:
         a, b = self.find(a), self.find(b)
         if a is b or isinstance(a, int) and isinstance(b, int):
             return a is b or a <= b  # type: ignore[operator]
-        if not (isinstance(a, Symbol) and isinstance(b, Symbol) and a.source and b.source):
-            return False
-        if a.example is None or b.example is None or a.example > b.example:
+        example = a if isinstance(a, int) else a.example if a.source else None
+        if not (isinstance(b, Symbol) and b.source) or example is None or b.example is None or example > b.example:
             return False
         self.assumed.append((a, "<=", b))
         return True
@@ -120,16 +121,6 @@ class Shapes:
         found = [(self.find(x), self.find(y)) for x, y in zip(a, b)]
         return len(a) == len(b) and all(x is y or (isinstance(x, int) and x == y) for x, y in found)
 
-    def derived(self, dim: Dim, *how: Any) -> Dim:
-        """A length that follows from another one in some way."""
-        dim = self.find(dim)
-        key = (dim if isinstance(dim, int) else id(dim), *how)
-        if key not in self._derived:
-            stable = isinstance(dim, int) or dim.stable
-            self._derived[key] = Symbol(stable=stable)
-            self._derived[(*key, "kept")] = dim  # type: ignore[assignment]
-        return self._derived[key]
-
     def count(self, dims: Dims) -> int | None:
         """How many elements an array of this shape had in the example; None if that is not known."""
         lengths = [self.find(dim) for dim in dims]
@@ -139,9 +130,12 @@ class Shapes:
 
     def shorter(self, dim: Dim, by: int) -> Dim:
         """The length of what is left without ``by`` elements."""
-        if by == 0:
-            return dim
-        return max(dim - by, 0) if isinstance(dim, int) else self.derived(dim, "-", by)
+        dim = self.find(dim)
+        if isinstance(dim, int) or by == 0:
+            return max(dim - by, 0) if isinstance(dim, int) else dim
+        if dim.longer is not None:
+            return self.shorter(dim.longer[0], dim.longer[1] + by)
+        return self._shorter.setdefault((dim, by), Symbol(dim.stable, longer=(dim, by)))
 
     def broadcast(self, a: Dims, b: Dims, unknown: Dims = ()) -> Dims | None:
         """The shape of an elementwise operation, None if it is not known; ``unknown``: for axes not known."""

@@ -61,6 +61,8 @@ class Site:
         self._inferred: dict[Variable, Fact | None] = {}
         self._recalled: dict[tuple[Any, Symbol], Symbol] = {}
         self._lengths: dict[Operand, Symbol] = {}
+        self.examples: dict[tuple[Any, ...], tuple[Any, tuple[Dim | None, ...]] | None] = {}
+        """The dtypes and lengths of results that were found by examples."""
         self._current: Variable | None = None
         self._count = 0
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.transform.improve.examples import by_example
 from autodiff_hook.transform.improve.facts import (
     ArrayFact,
     Dim,
@@ -24,7 +25,6 @@ from autodiff_hook.transform.improve.facts import (
 )
 from autodiff_hook.transform.improve.shortcuts import SHAPED, TYPINGS, applied, declared, lookup
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
-from autodiff_hook.transform.specialise.abstract import Array
 
 _LOGIC: Final = ("|", "&", "^")
 
@@ -32,13 +32,7 @@ _LOGIC: Final = ("|", "&", "^")
 def transfer(site: Site, s: Statement) -> Fact | None:
     """What the operands say of the result of ``s``."""
     rule = _TRANSFERS.get(s.op)
-    found = rule(site, s) if rule is not None else None
-    return by_example(site, s) if found is None and _takes_part(s) and _is_settled(site, s.operands[0]) else found
-
-
-def _takes_part(s: Statement) -> bool:
-    """Whether a statement takes an item of a tuple, if it is of one."""
-    return s.op == "project" or s.op == "getitem" and type(value_of(s.operands[1])) is int
+    return rule(site, s) if rule is not None else None
 
 
 def _binary(site: Site, s: Statement) -> Fact | None:
@@ -143,13 +137,17 @@ def _is_simple(parts: tuple[Any, ...]) -> bool:
 
 def _part(site: Site, dim: Dim, part: slice) -> Dim:
     start, stop = 0 if part.start is None else part.start, part.stop
-    if isinstance(dim, int) and all(type(x) in (int, NoneType) for x in (part.start, stop, part.step)):
+    known = all(type(x) in (int, NoneType) for x in (part.start, stop, part.step))
+    if isinstance(dim, int) and known:
         return len(range(*part.indices(dim)))
-    if part.step in (None, 1) and type(start) is int and start >= 0:
-        if stop is None:
-            return site.shapes.shorter(dim, start)
-        if type(stop) is int and stop < 0:
-            return site.shapes.shorter(dim, start - stop)
+    if part == slice(None, None, -1):
+        return dim
+    if part.step in (None, 1) and type(start) is int:
+        if start >= 0 and (stop is None or type(stop) is int and stop < 0):
+            return site.shapes.shorter(dim, start - (stop or 0))
+        reach = -start if start < 0 else stop
+        if known and (start >= 0 or not stop or stop < 0) and site.shapes.fits(reach, dim):
+            return len(range(*part.indices(reach)))
         if start == 0 and isinstance(stop, Symbol) and site.shapes.fits(stop, dim):
             return stop
     return site.unknown()[0]
@@ -159,44 +157,12 @@ def _call(site: Site, s: Statement) -> Fact | None:
     function = value_of(s.operands[0])
     found: Fact | None = applied(TYPINGS, site, s)
     if found is None and declared(SHAPED, function):
-        return by_example(site, s)
+        return by_example(site, s, function, s.operands[1:])
     if found is not None or s.data or lookup(TYPINGS, function) is not None:
         return found
     if is_elementwise(function) and len(s.operands) == 1 + function.nin:
         return _ufunc(site, function, s.operands[1:])
     return None
-
-
-def by_example(site: Site, s: Statement) -> Fact | None:
-    """What the example of a result says, where its shape follows from what is known of the operands."""
-    known = site.types.get(s.result) if s.result is not None else None
-    if not isinstance(known, Array) or known.scalar or known.dtype is None or not known.ndim:
-        return None
-    shape = getattr(known.example, "shape", ())
-    if len(shape) != known.ndim or not all(_is_settled(site, x) for x in s.operands):
-        return None
-    return ArrayFact(known.dtype, shape)
-
-
-def _is_settled(site: Site, operand: Operand) -> bool:
-    """Whether the shape of what is made of an operand is that of the example, in each run."""
-    if isinstance(operand, Constant):
-        return _is_fixed(operand.value)
-    fact, known = site.fact(operand), site.types.get(operand)
-    if isinstance(fact, ArrayFact):
-        shape = getattr(known.example, "shape", None) if isinstance(known, Array) else None
-        return not fact.optional and fact.dtype.kind in "fcb" and tuple(map(site.shapes.find, fact.dims)) == shape
-    if isinstance(fact, NumberFact):
-        return is_floating(fact) or isinstance(fact.dim, int)
-    items, made = site.items(operand), site.source(operand)
-    if made is not None and (_takes_part(made) or made.op == "call" and declared(SHAPED, value_of(made.operands[0]))):
-        items = made.operands
-    return items is not None and all(_is_settled(site, x) for x in items)
-
-
-def _is_fixed(value: Any) -> bool:
-    """Whether a constant cannot be changed."""
-    return all(map(_is_fixed, value)) if isinstance(value, tuple) else not isinstance(value, (list, dict, set))
 
 
 def _inplace(site: Site, s: Statement) -> Fact | None:
