@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.improve.facts import ArrayFact, Dim, Fact, NumberFact, Symbol, is_floating
 from autodiff_hook.transform.improve.site import Site
 
