@@ -6,6 +6,7 @@ import heapq
 import math
 from collections import OrderedDict, deque
 
+import numpy as np
 import pytest
 from specialised_cases import check, check_all_ways
 
@@ -95,6 +96,14 @@ def heaps(x, y):
         v, i = heapq.heappop(heap)
         total += v * y * (len(heap) + 1) + i * v
     return total
+
+
+def heaps_of_scalars_of_arrays(x, y):
+    free, total = [0.0, 0.0], 0.0
+    for served in np.array([1.0, 0.5, 2.0, 0.25]):
+        heapq.heappush(free, heapq.heappop(free) + served * x)
+        total += y * free[0]
+    return total + max(free)
 
 
 def least_and_greatest(x, y):
@@ -385,6 +394,7 @@ def from_keys(x, y):
             weighed,
             no_room,
             heaps,
+            heaps_of_scalars_of_arrays,
             heaps_of_what_has_no_order,
             layouts_of_heaps,
             ties,

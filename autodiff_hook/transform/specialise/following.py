@@ -172,7 +172,10 @@ def ordered_items(kind: Abstract) -> int | None:
 def _is_ordered(kind: Abstract) -> bool:
     if isinstance(kind, Tuple):
         return kind.cls is tuple and all(map(_is_ordered, kind.items))
-    return plain_types(kind) <= {int, float, bool, str}
+    return all(cls is not None and issubclass(cls, _ORDERED) for cls in plain_types(kind))
+
+
+_ORDERED: Final = (int, float, str, np.floating, np.integer)
 
 
 def _of_heap(function: Any, by_places: Any) -> Choice:
