@@ -211,7 +211,7 @@ def mean_shortcut(site, a, axis=NONE, dtype=NONE, out=NONE, keepdims=FALSE, wher
 
 @typed(np.size)
 def size_typing(site, a):
-    return NumberFact(frozenset({int})) if site.is_array(a) else None
+    return NumberFact(frozenset({int})) if site.is_array(a) or site.is_number(a) else None
 
 
 @typed(len)

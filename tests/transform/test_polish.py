@@ -526,3 +526,30 @@ def test_sums_of_items_of_arrays_give_each_the_cotangent():
     assert "summands" not in to_text(ir)
     for found, expected in zip(gradient(f, A, 0.5), generic_gradient(f, A, 0.5)):
         np.testing.assert_allclose(found, expected)
+
+
+def steady_arrays(x, n):
+    u, kept = np.zeros_like(x), []
+    for k in range(n):
+        fresh = x * 2.0
+        fresh[0] = k
+        kept.append(np.sin(x) ** 2)
+        kept[k][1:] *= k + 1.0
+        u = u + (x * 0.5) ** 2 * np.cos(u) + fresh
+    return np.sum(u * kept[0])
+
+
+def test_arrays_are_computed_once_that_are_the_same_in_each_iteration():
+    def f(x, n):
+        u = x
+        for _ in range(n):
+            u = u + (x * 0.5) ** 2 * np.cos(u)
+        return np.sum(u)
+
+    x = np.array([0.3, 0.8, -0.2])
+    for n in (0, 3):
+        np.testing.assert_allclose(gradient(f, x, n)[0], generic_gradient(f, x, n)[0])
+    loop = text(f, x, 3).partition("next")[2]
+    assert "0.5" not in loop.partition("next")[2].partition("jump")[0] and "**" not in loop
+    for n in (1, 3):
+        np.testing.assert_allclose(gradient(steady_arrays, x, n)[0], generic_gradient(steady_arrays, x, n)[0])

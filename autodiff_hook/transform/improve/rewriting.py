@@ -6,7 +6,7 @@ from autodiff_hook.ir.analysis import reverse_postorder
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, Fact, NumberFact, constant_fact, is_number
-from autodiff_hook.transform.improve.shortcuts import HARMLESS, SHORTCUTS, applied, declared
+from autodiff_hook.transform.improve.shortcuts import HARMLESS, LOOKING, SHORTCUTS, applied, declared
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
 from autodiff_hook.transform.specialise.folding import computed
 
@@ -32,7 +32,8 @@ class Rewriting:
         site = self.site
         s.operands = [resolve(x, self.known) for x in s.operands]
         if s.result is None:
-            site.out.append(s)
+            if not (s.op == "call" and declared(LOOKING, site.value(s.operands[0])) and self.simplified(s)):
+                site.out.append(s)
             return
         site.position, site.exact = s.position, s in self.essential
         start = len(site.out)

@@ -10,10 +10,11 @@ from typing import Any
 
 from autodiff_hook.ir.analysis import Loop, dominates, dominators
 from autodiff_hook.ir.substituting import resolve
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
-from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, Number, Reference, Site, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Number, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.lattice import content_of, number_types
+from autodiff_hook.transform.specialise.origins import is_elementary
 from autodiff_hook.transform.specialise.program import APPEND, DROP, LOAD, STORE, STRUCTURAL, OwnPlan, Plan, Program
 
 TypeOf = Callable[[Operand], Abstract]
@@ -58,11 +59,16 @@ def _index(s: Statement) -> int | None:
 
 
 def hoist(
-    ir: IR, loops: list[Loop], incoming: dict[Block, list[tuple[Block, Edge]]], program: Program
+    ir: IR,
+    loops: list[Loop],
+    incoming: dict[Block, list[tuple[Block, Edge]]],
+    program: Program,
+    volatile: set[Variable],
 ) -> dict[Operand, Operand]:
     """Move before its loop what is the same in every iteration; what is computed twice then.
 
     What may raise is moved if every iteration does it: only where there is none is the program given up for nothing.
+    ``volatile`` arrays are stored into, or views of such.
     """
     mapping: dict[Operand, Operand] = {}
     immediate = dominators(ir) if loops else {}
@@ -74,7 +80,8 @@ def hoist(
         for block in loop.body:
             _once(block, program, mapping)
         changed = {site for block in loop.body for s in block.statements for site in sites_changed(s, program)}
-        while any([_move(block, before, inside, changed, program, mapping, block in always) for block in loop.body]):
+        steady = {s for block in always for s in block.statements if _is_steady(s, program, volatile)}
+        while any([_move(block, before, inside, changed, program, mapping, steady) for block in loop.body]):
             pass
         _once(before, program, mapping)
     return mapping
@@ -87,14 +94,14 @@ def _move(
     changed: set[Site],
     program: Program,
     mapping: dict[Operand, Operand],
-    always: bool,
+    steady: set[Statement],
 ) -> bool:
     moved: list[Statement] = []
     kept: list[Statement] = []
     for s in block.statements:
         s.operands = [resolve(x, mapping) for x in s.operands]
         row = _row_of(s, program)
-        free = _is_fixed(s, program) or row is not None and row not in changed or always and _is_of_math(s, program)
+        free = _is_fixed(s, program) or row is not None and row not in changed or s in steady
         (moved if free and inside.isdisjoint(s.operands) else kept).append(s)
     for s in moved:
         if s.op == "getitem" and _row_of(s, program) is not None:
@@ -126,11 +133,25 @@ def _is_fixed(s: Statement, program: Program) -> bool:
     return is_total(s, program.type_of)
 
 
+def _is_steady(s: Statement, program: Program, volatile: set[Variable]) -> bool:
+    """Whether a statement, which may raise, computes nothing but a number, or an array that stays as it is."""
+    type_of = program.type_of
+    if _is_of_math(s, program):
+        return True
+    plain = all(isinstance(x, Constant) or isinstance(type_of(x), (Array, Number)) for x in arguments(s))
+    own = isinstance(type_of(s.result), Array) and volatile.isdisjoint([s.result, *s.operands])  # type: ignore[arg-type]
+    return plain and own and is_elementary(s, type_of)
+
+
 def _is_of_math(s: Statement, program: Program) -> bool:
     """Whether a statement computes a number from numbers by ``math`` or an operator, and may raise."""
     computes = s.op == "binary" and s.data in ("/", "**") or s.op == "call" and is_math(value_of(s.operands[0]))
-    operands = s.operands[1:] if s.op == "call" else s.operands
-    return computes and all(number_types(program.type_of(x)) in (_FLOAT, _INT) for x in operands)
+    return computes and all(number_types(program.type_of(x)) in (_FLOAT, _INT) for x in arguments(s))
+
+
+def arguments(s: Statement) -> list[Operand]:
+    """What a statement computes with, without what it calls."""
+    return s.operands[1:] if s.op == "call" else s.operands
 
 
 def is_math(function: Any) -> bool:

@@ -61,7 +61,7 @@ def settle(ir: IR, program: Program) -> Memory:
     """Let each reading from what is changed be a ``READ``; ``Refused`` where one name is not enough."""
     if not (program.does(STORE, APPEND, DROP) or any(program.lent) or sharing(program)):
         return Memory()
-    return _Settling(ir, program).run()
+    return Settling(ir, program).run()
 
 
 def sharing(program: Program) -> list[Abstract]:
@@ -76,7 +76,9 @@ def show_arrays(kinds: Sequence[Abstract]) -> bool:
     return any(map(may_hold, chain(kinds, *(root.kinds() for root in roots))))
 
 
-class _Settling:
+class Settling:
+    """What is known of the arrays, lists and dicts of a program that it changes, and of their names."""
+
     def __init__(self, ir: IR, program: Program) -> None:
         self.ir, self.program, self.type_of = ir, program, program.type_of
         self.memory = Memory()
@@ -135,6 +137,17 @@ class _Settling:
         return self.memory
 
     # Other names
+
+    def is_alone(self, root: Variable) -> bool:
+        """Whether the program has made an array, and uses no other name of it after a change."""
+        made = self.made.get(root)
+        if made is None or not makes_new(made, self.type_of) or show_arrays(sharing(self.program)):
+            return False
+        try:
+            self._require_one_name(root)
+        except Refused:
+            return False
+        return True
 
     def _require_one_name(self, root: Variable) -> None:
         names = self._names(root)

@@ -140,6 +140,11 @@ def is_arithmetic(s: Statement, part: Variable, type_of: TypeOf) -> bool:
     """Whether a statement only reads the elements of a part, and keeps nothing of it."""
     if s.op == "setitem":
         return s.operands[2] is part and part not in s.operands[:2]
+    return is_elementary(s, type_of)
+
+
+def is_elementary(s: Statement, type_of: TypeOf) -> bool:
+    """Whether a statement is an operator or a ufunc with nothing but elements."""
     return s.op in ("binary", "unary", "compare") or _is_ufunc(s, type_of)
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from autodiff_hook.ir.analysis import closure, successors
 from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.transform.improve.shortcuts import LOOKING, shortcut
+from autodiff_hook.transform.improve.site import Site
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, Known, Reference
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types, sites_in
@@ -61,19 +63,20 @@ def _replaced(program: Program, made: dict[Variable, Statement], block: Block, s
         return None
     old, key, new = s.operands
     load, index = made.get(old), block.statements.index(s)  # type: ignore[arg-type]
-    if load is None or program.plans.get(load) != LOAD or new not in made or not _is_whole(key):
+    if load is None or program.plans.get(load) != LOAD or new not in made or not is_whole(key):
         return None
     place = place_of(program, load)
     back = next((x for x in block.statements[index + 1 :] if x.operands and x.operands[-1] is old), None)
     if place is None or back is None or not _is_back(program, back, load):
         return None
     back.operands[-1] = new
-    _read_itself(program, made, old, made[new])
-    block.statements[index : index + 1] = _checks(program, old, made[new])
+    read_itself(program, made, old, made[new])
+    block.statements[index : index + 1] = checks(program, old, made[new])
     return Change(place, block, back)
 
 
-def _is_whole(key: Operand) -> bool:
+def is_whole(key: Operand) -> bool:
+    """Whether an index means all of an array."""
     return isinstance(key, Constant) and key.value is Ellipsis
 
 
@@ -89,15 +92,16 @@ def _is_one(a: Operand, b: Operand) -> bool:
     return a is b
 
 
-def _read_itself(program: Program, made: dict[Variable, Statement], old: Operand, s: Statement) -> None:
+def read_itself(program: Program, made: dict[Variable, Statement], old: Operand, s: Statement) -> None:
     """What computes the new array is given the old one, where it was given all of its items."""
     for x in s.operands:
         part = made.get(x)  # type: ignore[arg-type]
-        if part is not None and part.op == "getitem" and part.operands[0] is old and _is_whole(part.operands[1]):
+        if part is not None and part.op == "getitem" and part.operands[0] is old and is_whole(part.operands[1]):
             given(program, s, x, old)
 
 
-def _checks(program: Program, old: Operand, made: Statement) -> list[Statement]:
+def checks(program: Program, old: Operand, made: Statement) -> list[Statement]:
+    """What makes sure that a new array has the shape of the old one."""
     if made.op == "binary" and number_types(program.type_of(made.operands[1])) is not None:
         return []
     check = Statement("call", [Constant(require_shape), old, made.made], None, ())
@@ -231,4 +235,10 @@ def _may_show(kind: Abstract) -> bool:
     return may_hold(kind) or isinstance(kind, Iterator)
 
 
+@shortcut(require_shape)
+def _fits(site: Site, old: Operand, new: Operand) -> Operand | None:
+    return Constant(None) if site.alike(old, new) else None
+
+
 QUESTIONS[require_shape] = checked
+LOOKING.add(require_shape)
