@@ -12,7 +12,7 @@ from typing import Any, Final
 from autodiff_hook.ir.analysis import free_variables, natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, Symbol, joined, value_of
+from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, joined, value_of
 from autodiff_hook.transform.improve.rewriting import Rewriting
 from autodiff_hook.transform.improve.shortcuts import RANKS, SUMS, declared
 from autodiff_hook.transform.improve.site import Site
@@ -198,7 +198,7 @@ def _start_with_zeros(ir: IR, site: Site) -> bool:
             fact = site.facts.get(param)
             if not isinstance(fact, ArrayFact) or not fact.optional or fact is NOTHING:
                 continue
-            shape = _shape_of(fact, site)
+            shape = site.known_shape(fact.dims)
             places = [(source, edge, i - len(block.params)) for source, edge in edges]
             if shape is None or not _is_accumulated(param, ir) or fact.dtype.char != "d":
                 continue
@@ -215,21 +215,6 @@ def _is_accumulated(param: Variable, ir: IR) -> bool:
         for block in ir.blocks
         for s in block.statements
     )
-
-
-def _shape_of(fact: ArrayFact, site: Site) -> Operand | None:
-    """A known shape, or a variable from outside that has it."""
-    lengths = [site.shapes.find(dim) for dim in fact.dims]
-    if all(isinstance(dim, int) for dim in lengths):
-        return Constant(tuple(lengths))
-    for dim in lengths:
-        if isinstance(dim, Symbol) and dim.source is not None:
-            candidates = [v for v in site.outside if isinstance(site.facts.get(v), ArrayFact)]
-            for v in candidates:
-                known = site.facts[v]
-                if isinstance(known, ArrayFact) and site.shapes.known_equal(known.dims, fact.dims):
-                    return v
-    return None
 
 
 def _zeros(block: Block, known: Operand) -> Variable:

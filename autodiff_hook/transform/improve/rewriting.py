@@ -95,8 +95,12 @@ class Rewriting:
         return item
 
     def _shape(self, s: Statement) -> Operand | None:
-        dims = [self.site.shapes.find(d) for d in self.site.dims(s.operands[0]) or ()] if s.data == "shape" else []
-        return Constant(tuple(dims)) if dims and all(isinstance(d, int) for d in dims) else None
+        """A shape that is known, or that of something from outside: what has it need not be kept for that."""
+        dims = self.site.dims(s.operands[0]) if s.data == "shape" else None
+        known = self.site.known_shape(dims) if dims and s.operands[0] not in self.site.outside else None
+        if isinstance(known, Variable):
+            s.operands = [known]
+        return known if isinstance(known, Constant) else None
 
     def _binary(self, s: Statement) -> Operand | None:
         site = self.site

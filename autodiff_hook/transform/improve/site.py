@@ -138,6 +138,16 @@ class Site:
         x, y = self.dims(a), self.dims(b)
         return x is not None and y is not None and self.shapes.equal(x, y)
 
+    def known_shape(self, dims: Dims) -> Operand | None:
+        """A known shape, or a variable from outside that has it."""
+        lengths = [self.shapes.find(dim) for dim in dims]
+        if all(isinstance(dim, int) for dim in lengths):
+            return Constant(tuple(lengths))
+        if not any(isinstance(dim, Symbol) and dim.source is not None for dim in lengths):
+            return None
+        candidates = ((v, self.facts.get(v)) for v in self.outside)
+        return next((v for v, f in candidates if is_array(f) and self.shapes.known_equal(f.dims, dims)), None)  # type: ignore[union-attr]
+
     def source(self, operand: Operand) -> Statement | None:
         """The statement that made an operand, unless what it was made of may have changed since."""
         made = self.made.get(operand) if isinstance(operand, Variable) else None
