@@ -130,7 +130,13 @@ def derived(x, y):
     return replace(d, a=y, scale=x).b * d.b
 
 
-@pytest.mark.parametrize("f", [of_the_class_first, of_the_class_in_turn, derived])
+def test_fields_that_init_makes_are_made_anew():
+    check(derived, 0.7, 1.3)
+    with pytest.raises(ValueError, match="init=False"):
+        ad.gradient(lambda x: replace(Derived(x), b=x, scale=x).b, 0.7)
+
+
+@pytest.mark.parametrize("f", [of_the_class_first, of_the_class_in_turn])
 def test_what_need_not_be_typed_is_right(f):
     check(f, 0.7, 1.3, specialised=None)
 

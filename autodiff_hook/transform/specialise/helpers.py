@@ -26,11 +26,12 @@ def replaced(
     if cls is None or not dataclasses.is_dataclass(cls):
         raise Refused("a call of dataclasses.replace")
     inf.world.members(cls)
-    fields: dict[str, Any] = cls.__dataclass_fields__
-    plain = all(f.init and f._field_type is dataclasses._FIELD for f in fields.values())  # type: ignore[attr-defined]
-    if not plain or not kwargs.keys() <= fields.keys():
+    fields: list[Any] = [f for f in cls.__dataclass_fields__.values() if f.init]  # type: ignore[attr-defined]
+    kinds = {f.name: f._field_type for f in fields if f._field_type is not dataclasses._FIELD_CLASSVAR}  # type: ignore[attr-defined]
+    passed = {name for name, kind in kinds.items() if kind is dataclasses._FIELD_INITVAR}  # type: ignore[attr-defined]
+    if not passed <= kwargs.keys() <= kinds.keys():
         raise Refused(f"a call of replace for a {cls.__qualname__}")
-    return cls, {name: kwargs.get(name) or inf.before(s, "getattr", [args[0]], name) for name in fields}
+    return cls, {name: kwargs.get(name) or inf.before(s, "getattr", [args[0]], name) for name in kinds}
 
 
 def wrapped(inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
