@@ -25,15 +25,11 @@ class Shape(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a function, or of a method bound to an object: of its values, the first are differentiated.
-
-    ``fixed``: small arrays may be taken to have the shapes that they have in this call.
-    """
+    """A call of a function, or of a method bound to an object: of its values, the first are differentiated."""
 
     function: Any
     values: tuple[Any, ...]
     shape: Shape
-    fixed: bool = False
 
     @staticmethod
     def plain(function: Any, args: tuple[Any, ...]) -> Call:
@@ -54,7 +50,7 @@ class Call(NamedTuple):
         """The same call with tangents of its arguments, None standing for zero."""
         moving = tuple([x is not None for x in tangents])
         values = (*self.values, *[x for x in tangents if x is not None])
-        return self._replace(values=values, shape=self.shape._replace(moving=moving))
+        return Call(self.function, values, self.shape._replace(moving=moving))
 
 
 def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:

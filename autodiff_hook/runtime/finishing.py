@@ -39,7 +39,6 @@ def simplified(
     primal: Iterable[Statement],
     polished: bool,
     guarded: bool = True,
-    fixed: bool = False,
 ) -> None:
     """Make a program simpler; what the ``primal`` may raise stays, other statements of ``blocks`` are derivatives."""
     primal = list(primal)
@@ -68,7 +67,7 @@ def simplified(
         return _is_float(operand, inference)
 
     lasts = Lasting(shape, inference.program)
-    simplify(ir, essential, derivatives, floats, types, numbers, volatile, guarded, fixed, is_steady, lasts)
+    simplify(ir, essential, derivatives, floats, types, numbers, volatile, guarded, is_steady, lasts)
 
 
 SHARES: Final = "shares"

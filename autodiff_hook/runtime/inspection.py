@@ -50,7 +50,7 @@ def adjoint_text(f: Any, args: tuple[Any, ...]) -> str:
 
 def _without_guards(function: FunctionType, args: tuple[Any, ...]) -> list[IR]:
     """The joint program behind its guards; what those load is among its parameters. Then the halves that it calls."""
-    made = joint_ir(Call.plain(function, args)._replace(fixed=True))
+    made = joint_ir(Call.plain(function, args))
     ir = IR(function.__name__, Signature(), blocks=[made.body])
     ir.blocks = reverse_postorder(ir)
     merge(ir.blocks)

@@ -268,7 +268,7 @@ class Understood:
         """A program made simpler, which has these blocks behind its guards; who has it all verifies it."""
         inference, prologue, body = self.inference, self.prologue, blocks[0]
         self.clock("adjoint")
-        simplified(ir, inference, self.shape, blocks, primal, polished, fixed=self.call.fixed)
+        simplified(ir, inference, self.shape, blocks, primal, polished)
         self.clock("simplify")
         # Code with slices among its constants, as emitted code has, cannot be hashed.
         codes = tuple({id(code): code for code in self._all("codes")}.values())

@@ -28,8 +28,6 @@ class Specialisations:
 
     entries: list[tuple[Entry, Shape]] = field(default_factory=list)
     refused: set[tuple[Any, ...]] = field(default_factory=set)
-    fixed: set[tuple[Any, ...]] = field(default_factory=set)
-    """For which types there has been a program that takes small arrays to have the shapes that they had then."""
     one_way: bool = False
     follows: bool = True
     """Whether, if there is no program for all ways, those that are taken are followed one by one."""

@@ -314,8 +314,7 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
     f = call.function
     prepare_session()
     code, versions = f.__code__, _versions()
-    made, all_ways, types = None, not known.one_way, _types(call)
-    call = call._replace(fixed=types not in known.fixed)
+    made, all_ways = None, not known.one_way
     while made is None:
         try:
             made = _attempted(known, call, form)
@@ -330,7 +329,6 @@ def _specialise(known: Specialisations, call: Call, form: Form) -> tuple[Entry |
                 known.refused.add(_types(call))
                 return None, all_ways
             known.one_way, all_ways = True, False
-    known.fixed.add(types)
     report(f, made.made, "" if all_ways else "for one way")
     entry = entry_of(made, form)
     if f.__code__ is not code:

@@ -269,7 +269,7 @@ def are_in_space(site, a, b, axes):
     """Whether two arrays of doubles have one shape, with vectors of length 3 along the last axis."""
     if not (site.is_double(a) and site.is_double(b)) or not {site.value(x) for x in axes} <= {-1, None}:
         return False
-    return site.shapes.find(site.dims(a)[-1]) == 3 and site.alike(a, b)
+    return site.alike(a, b) and site.shapes.same(site.dims(a)[-1], 3)
 
 
 def crossed(a, b):

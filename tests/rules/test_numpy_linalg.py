@@ -562,6 +562,8 @@ def turned(a, b):
 @pytest.mark.parametrize(("a", "b"), [((3,), (3,)), ((4, 3), (4, 3)), ((4, 3), (3,)), ((2, 4, 3), (2, 4, 3))])
 def test_vectors_in_space(a, b):
     check_orders(turned, normal(*a), normal(*b, seed=1))
+
+
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) >= "2.5.0", reason="NumPy has none of two components any more")
 @pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
 @pytest.mark.parametrize(("a", "b"), [((2,), (2,)), ((4, 2), (3,)), ((3,), (2,))])

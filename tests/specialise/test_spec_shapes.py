@@ -1,4 +1,4 @@
-"""What is known of the shapes of small arrays: those of the first call, while they stay so."""
+"""What is known of the shapes of arrays, and of what is there on some ways only."""
 
 from __future__ import annotations
 

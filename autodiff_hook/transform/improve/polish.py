@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container
-from typing import Any, Final
+from typing import Any
 
-from autodiff_hook.ir.analysis import free_variables, natural_loops, predecessors, reverse_postorder
+from autodiff_hook.ir.analysis import natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, joined, value_of
@@ -21,8 +21,6 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number
 from autodiff_hook.transform.specialise.folding import straighten
 
 _ROUNDS = 5
-_SMALL: Final = 1024
-"""With less elements, what is asked of an array at run time costs about as much as what is done to it."""
 
 
 def polish(
@@ -31,12 +29,10 @@ def polish(
     essential: set[Statement],
     volatile: Container[Variable],
     guarded: bool,
-    fixed: bool,
 ) -> Site | None:
     """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays.
 
-    Where ``ir`` is ``guarded``, lengths that are equal in the examples are assumed to be so, and if it is ``fixed``,
-    small arrays to have the shapes of the examples.
+    Where ``ir`` is ``guarded``, shapes that are equal in the examples are assumed to be so.
     """
     if "numpy" not in sys.modules or not any(isinstance(t, Array) for t in types.values()):
         return None
@@ -47,29 +43,13 @@ def polish(
     straighten(ir, first)
     site = Site(types, outside, transfer, _made_once(ir))
     site.volatile = volatile
-    shapes = _fix_shapes(ir, site, first) if guarded and fixed else dict[Variable, tuple[int, ...]]()
     if not _learn(ir, site):
         return None
     if _start_with_zeros(ir, site) and not _learn(ir, site):
         return None
     Rewriting(ir, site, essential).run()
-    _guard(ir, site, shapes)
+    _guard(ir, site)
     return site
-
-
-def _fix_shapes(ir: IR, site: Site, first: Block) -> dict[Variable, tuple[int, ...]]:
-    """Let small arrays that come into the program have the shapes of the examples; these shapes."""
-    before = set(_prologue(ir, first))
-    given = [x for block in before for edge in block.edges() for x in edge.args]
-    used = [*given, *free_variables([block for block in ir.blocks if block not in before])]
-    found: dict[Variable, tuple[int, ...]] = {}
-    for variable in dict.fromkeys(x for x in used if isinstance(x, Variable) and x in site.outside):
-        fact = site.inferred(variable)
-        if isinstance(fact, ArrayFact) and (site.shapes.count(fact.dims) or _SMALL) < _SMALL:
-            shape = tuple([d.example for d in fact.dims if isinstance(d, Symbol) and d.example is not None])
-            found[variable] = shape
-            site.fix(variable, ArrayFact(fact.dtype, shape))
-    return found
 
 
 def program_start(ir: IR) -> Block:
@@ -88,17 +68,13 @@ def _is_miss(block: Block) -> bool:
     return not block.statements and terminator.kind == "return"
 
 
-def _prologue(ir: IR, first: Block) -> list[Block]:
-    found, block = [], ir.entry
+def _outside(ir: IR, first: Block) -> set[Variable]:
+    found = set(ir.entry.params)
+    block = ir.entry
     while block is not first:
-        found.append(block)
+        found |= {s.result for s in block.statements if s.result is not None}
         block = block.terminator.edges[0].target
     return found
-
-
-def _outside(ir: IR, first: Block) -> set[Variable]:
-    loaded = (s.result for block in _prologue(ir, first) for s in block.statements)
-    return {*ir.entry.params, *(x for x in loaded if x is not None)}
 
 
 def _made_once(ir: IR) -> set[Variable]:
@@ -228,16 +204,11 @@ def _zeros(block: Block, known: Operand) -> Variable:
     return zeros
 
 
-def _guard(ir: IR, site: Site, shapes: dict[Variable, tuple[int, ...]]) -> None:
-    """Enter the program only if arrays have these ``shapes``, and lengths are to each other as they were assumed."""
-    if not site.shapes.assumed and not shapes:
+def _guard(ir: IR, site: Site) -> None:
+    """Enter the program only if lengths are to each other as they were assumed to be."""
+    if not site.shapes.assumed:
         return
     block, miss = _last_guard(ir)
-    for variable, expected in shapes.items():
-        rest, shape, same = Block(), Variable("shape"), Variable("same")
-        rest.statements.append(Statement("getattr", [variable], shape, "shape"))
-        rest.statements.append(Statement("compare", [shape, Constant(expected)], same, "=="))
-        block = _guarded(ir, block, rest, same, miss)
     for a, relation, b in site.shapes.assumed:
         lengths: list[Operand] = []
         rest = Block()
@@ -252,16 +223,11 @@ def _guard(ir: IR, site: Site, shapes: dict[Variable, tuple[int, ...]]) -> None:
             lengths.append(length)
         same = Variable("same")
         rest.statements.append(Statement("compare", lengths, same, relation))
-        block = _guarded(ir, block, rest, same, miss)
-
-
-def _guarded(ir: IR, block: Block, rest: Block, test: Variable, miss: Block) -> Block:
-    """Put another guard behind a block; where it is."""
-    after = block.terminator.edges[0]
-    block.terminator.edges[0] = Edge(rest, [])
-    rest.terminator = Terminator("branch", [test], [after, Edge(miss, [])])
-    ir.blocks.insert(ir.blocks.index(block) + 1, rest)
-    return rest
+        after = block.terminator.edges[0]
+        block.terminator.edges[0] = Edge(rest, [])
+        rest.terminator = Terminator("branch", [same], [after, Edge(miss, [])])
+        ir.blocks.insert(ir.blocks.index(block) + 1, rest)
+        block = rest
 
 
 def _last_guard(ir: IR) -> tuple[Block, Block]:

@@ -35,7 +35,6 @@ def simplify(
     numbers: bool,
     volatile: Container[Variable],
     guarded: bool,
-    fixed: bool,
     is_steady: Callable[[Operand], bool],
     lasts: Callable[[Variable, Operand], bool],
 ) -> None:
@@ -45,9 +44,8 @@ def simplify(
     ``floats`` says whether an operand is a float, or an array of them. With the ``types`` of variables,
     operations of arrays are written as these allow. ``numbers`` says that there are none. What is ``volatile``,
     an array that the program changes or a view of one, is only read where the program reads it. ``guarded`` says
-    whether the program begins with guards, and ``fixed`` whether these may ask for shapes. Loops leave no records
-    where that reads only what ``is_steady``, what the program does not change, or ``lasts``: has been read by the
-    statement with a result as it is to the end.
+    whether the program begins with guards. Loops leave no records where that reads only what ``is_steady``, what the
+    program does not change, or ``lasts``: has been read by the statement with a result as it is to the end.
     """
     ir.blocks = reverse_postorder(ir)
     whole = _whole_numbers(ir, floats)
@@ -63,7 +61,7 @@ def simplify(
         if types is not None:
             _iterate_again(ir, essential, [types], is_steady, lasts, guarded, again)
         economise(ir, essential, {s for s in adjoint if all(map(floats, s.operands))})
-    site = polish(ir, types, essential, volatile, guarded, fixed) if types is not None else None
+    site = polish(ir, types, essential, volatile, guarded) if types is not None else None
     live = sweep(ir, essential)
     if _drop_branches(ir):
         live = sweep(ir, essential)

@@ -223,10 +223,6 @@ class Site:
             self._inferred[variable] = fact_of(abstract, variable, outside, variable in self.once)
         return self._inferred[variable]
 
-    def fix(self, variable: Variable, fact: Fact) -> None:
-        """Take for granted what is known of a variable."""
-        self._inferred[variable] = fact
-
     def transfer(self, s: Statement) -> Fact | None:
         """What is known of the result of a statement."""
         self._current, self._count = s.made, 0

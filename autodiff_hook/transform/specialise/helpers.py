@@ -26,7 +26,7 @@ def replaced(
     if cls is None or not dataclasses.is_dataclass(cls):
         raise Refused("a call of dataclasses.replace")
     inf.world.members(cls)
-    fields: list[Any] = [f for f in cls.__dataclass_fields__.values() if f.init]  # type: ignore[attr-defined]
+    fields: list[Any] = [f for f in cls.__dataclass_fields__.values() if f.init]
     kinds = {f.name: f._field_type for f in fields if f._field_type is not dataclasses._FIELD_CLASSVAR}  # type: ignore[attr-defined]
     passed = {name for name, kind in kinds.items() if kind is dataclasses._FIELD_INITVAR}  # type: ignore[attr-defined]
     if not passed <= kwargs.keys() <= kinds.keys():
