@@ -16,7 +16,7 @@ import numpy as np
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.inner_programs import Result, Within
 from autodiff_hook.tangent import Tangent
-from autodiff_hook.transform.one_way import derived_tuples
+from autodiff_hook.transform.one_way import containers, derived_containers
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.copying import is_plainly_copied
@@ -138,11 +138,12 @@ class OnOneWay(Within):
 
     def _begun_object(self, operand: Operand, kind: Fresh) -> tuple[Operand, Formed]:
         """The same of an object that the program has made, of named tuples too."""
-        path, held = self.path, derived_tuples.held_by(self.path, operand)
-        if held is not None:
+        path, held = self.path, containers.held_by(self.path, operand)
+        if held is not None and issubclass(kind.cls, tuple):
             whole, form = self.begun(held)
-            make = derived_tuples.made if hasattr(kind.cls, "_make") else lambda path, cls, items: items
-            return derived_tuples.made(path, kind.cls, whole), lambda gradients: make(path, kind.cls, form(gradients))
+            new = derived_containers.made
+            make = new if hasattr(kind.cls, "_make") else lambda path, cls, items: items
+            return new(path, kind.cls, whole), lambda gradients: make(path, kind.cls, form(gradients))
         if kind.made in path.numbers or not is_plainly_copied(path, kind.cls, "__copy__"):
             raise Refused(f"a derivative of a function of {named(kind)}")
         begun = {name: self.begun(x) for name, x in path.members(kind.made).items()}

@@ -15,7 +15,7 @@ from autodiff_hook.runtime.kinds import DICTS, kind_of
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
-from autodiff_hook.transform.one_way import containers, derived, derived_tuples, inert, mappings, sequences
+from autodiff_hook.transform.one_way import containers, derived, derived_containers, inert, mappings, sequences
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import construct, instance, number
@@ -92,7 +92,11 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[
     named = by_name(inf, function, args) if not kwargs else None
     if named is not None:
         return alias(inf, s, named)
+    if derived_containers.filled(inf, function, args, kwargs):
+        return known_as(inf, s, None)
     home: Any = getattr(function, "__objclass__", None)
+    if args and home in (list, dict):
+        args = [containers.held_by(inf, args[0]) or args[0], *args[1:]]
     method = METHODS.get((home, getattr(function, "__name__", "")))
     if method is not None and args and not kwargs and _is_changeable(inf.type_of(args[0])):
         return alias(inf, s, method(inf, containers.changeable(inf, args[0]), args[1:]))
@@ -314,7 +318,9 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     stopped: _stopped,
     object.__new__: _new,
     float.__new__: _new_number,
-    tuple.__new__: derived_tuples.new,
+    tuple.__new__: derived_containers.new,
+    list.__new__: derived_containers.empty,
+    dict.__new__: derived_containers.empty,
     len: _len,
     bool: _bool,
     require_short: _nothing,

@@ -32,6 +32,8 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
         made = instance(inf, cls)
     elif new == float.__new__ and not kwargs:
         made = number(inf, cls, args)
+    elif new in (list.__new__, dict.__new__):
+        made = inf.call(Constant(new), [Constant(cls)])
     elif new is tuple.__new__ or type(new) is FunctionType:
         made = inf.call(Constant(new), [Constant(cls), *args], kwargs)
         kind = inf.type_of(made)
@@ -39,7 +41,7 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
             return alias(inf, s, made)
     else:
         return None
-    if type(init) is FunctionType:
+    if type(init) is FunctionType or init in (list.__init__, dict.__init__):
         inf.world.attribute(cls, "__init__")
         inf.call(Constant(init), [made, *args], kwargs)
     elif init is not object.__init__:

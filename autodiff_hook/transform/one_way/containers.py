@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.wording import named
 
+_BUILTIN: Final = (tuple, list, dict)
 KEYED: Final = (*DICTS, set, frozenset)
 
 
@@ -60,6 +61,19 @@ def sequence_of(inf: Path, operand: Operand) -> type | None:
 
 
 _OF_RANGES: Final = ("start", "stop", "step")
+
+
+def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
+    """The container that an object holds; None if it is another one, or its class answers itself to what is asked."""
+    value = inf.type_of(operand)
+    if not isinstance(value, Fresh) or not issubclass(value.cls, _BUILTIN):
+        return None
+    own = asked and look(inf, value.cls, asked) is not getattr(base_of(value.cls), asked)
+    return None if own else inf.numbers.get(value.made)
+
+
+def base_of(cls: type) -> type:
+    return next(base for base in _BUILTIN if issubclass(cls, base))
 
 
 def parts(inf: Path, operand: Operand) -> list[Operand]:
@@ -254,6 +268,9 @@ def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
         return dict(inf.content(inf.adopted(operand, value)))
     if isinstance(value, Tuple) and value.cls is dict:
         return {k: part_of_dict(inf, operand, value, k) for k in value.keys}
+    derived = held_by(inf, operand, "__iter__")
+    if derived is not None:
+        return pairs(inf, derived)
     if has_keys(value):
         keys, item = (look(inf, value.cls, name) for name in ("keys", "__getitem__"))
         if not type(keys) is type(item) is FunctionType:

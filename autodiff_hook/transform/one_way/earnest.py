@@ -162,6 +162,6 @@ _CHOOSING: Final = (max, min)
 
 
 def _converts_itself(cls: type) -> bool:
-    """Whether Python code says what native code computes with in the place of a tuple or a float."""
-    asked = "__iter__" if issubclass(cls, tuple) else "__float__" if issubclass(cls, float) else None
+    """Whether Python code says what native code computes with in the place of a container or a float."""
+    asked = "__iter__" if issubclass(cls, (tuple, list, dict)) else "__float__" if issubclass(cls, float) else None
     return asked is not None and type(find_in_type(cls, asked)) is FunctionType

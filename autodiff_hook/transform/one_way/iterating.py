@@ -11,9 +11,8 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import has_in_type
-from autodiff_hook.transform.one_way.containers import KEYED, changeable, elements_of, guarded_length, parts
+from autodiff_hook.transform.one_way.containers import KEYED, changeable, elements_of, guarded_length, held_by, parts
 from autodiff_hook.transform.one_way.derived import rows
-from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, List, Lookup, Outside, Tuple
@@ -44,8 +43,8 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
         return items(inf, changeable(inf, operand))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         found = rows(inf, operand)
-        held = held_by(inf, operand)
-        if held is not None and look(inf, value.cls, "__iter__") is tuple.__iter__:
+        held = held_by(inf, operand, "__iter__")
+        if held is not None:
             return items(inf, held)
         return _of_object(inf, operand, value) if found is None else found
     return iter(parts(inf, operand))

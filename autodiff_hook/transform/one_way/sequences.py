@@ -19,6 +19,7 @@ from autodiff_hook.transform.one_way.containers import (
     as_item,
     changeable,
     guarded_length,
+    held_by,
     is_adopted,
     is_mapping,
     known_value,
@@ -27,7 +28,6 @@ from autodiff_hook.transform.one_way.containers import (
     require_items,
     sequence_of,
 )
-from autodiff_hook.transform.one_way.derived_tuples import held_by
 from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
@@ -57,8 +57,8 @@ def length(inf: Path, operand: Operand) -> int | None:
     if isinstance(value, Outside) and is_container(value.cls):
         operand = inf.adopted(operand, value)
         value = inf.type_of(operand)
-    held = held_by(inf, operand)
-    if held is not None and look(inf, value.cls, "__len__") is tuple.__len__:  # type: ignore[attr-defined]
+    held = held_by(inf, operand, "__len__")
+    if held is not None:
         return length(inf, held)
     if isinstance(value, Container):
         return len(inf.content(operand))

@@ -12,7 +12,7 @@ from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way import (
     containers,
     derived,
-    derived_tuples,
+    derived_containers,
     growing,
     inert,
     items,
@@ -80,7 +80,7 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
         return evaluate(inf, s)
     require_native(inf, s)
     meaning = STEPS.get(s.op)
-    found = derived.step(inf, s) or derived_tuples.step(inf, s) or inert.step(inf, s)
+    found = derived.step(inf, s) or derived_containers.step(inf, s) or inert.step(inf, s)
     if found is None and meaning is not None:
         found = meaning(inf, s)
     if found is ENTERED:

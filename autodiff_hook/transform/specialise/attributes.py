@@ -328,13 +328,14 @@ def _of_super(inf: Inference, value: Super, name: str) -> tuple[Any, list[Operan
         return getattr(found, "__func__", found), []
     if issubclass(type(found), classmethod):
         return found.__func__, [Constant(cls)]
-    if type(found) is not FunctionType and not _is_followed(found):
+    if type(found) is not FunctionType and not _is_followed(inf, found):
         raise Refused(f"super().{name}")
     return found, [] if of_class else [value.receiver]
 
 
-def _is_followed(found: Any) -> bool:
-    return getattr(found, "__objclass__", None) in (object, float) or found in INITIALISERS
+def _is_followed(inf: Inference, found: Any) -> bool:
+    followed = (object, float, list, dict) if inf.one_way else (object, float)
+    return getattr(found, "__objclass__", None) in followed or found in INITIALISERS
 
 
 def write(inf: Inference, s: Statement) -> Abstract | None:

@@ -1,17 +1,22 @@
-"""Objects of classes derived from ``tuple`` on one way, named ones too: tuples to all that only reads items."""
+"""Objects of classes derived from ``tuple``, ``list`` and ``dict`` on one way, named tuples too.
+
+They hold a container of the builtin class, which is meant where their class says nothing else.
+"""
 
 from __future__ import annotations
 
 from collections import namedtuple
+from types import MethodDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Operand, Statement
 from autodiff_hook.runtime.oddities import is_converted_by_code
 from autodiff_hook.semantics.operations import COMPARING_METHODS, NAMES
 from autodiff_hook.transform.one_way.classes import instance
-from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.containers import base_of, held_by, pairs, parts
+from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
+from autodiff_hook.transform.specialise.abstract import Abstract, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
@@ -25,6 +30,7 @@ _METHODS: Final[dict[str, tuple[int | None, tuple[str, ...]]]] = {
     "get_len": (0, ("__len__",)),
     **dict.fromkeys(("in", "not_in"), (1, ("__contains__",))),
     "compare": (None, tuple(COMPARING_METHODS.values())),
+    **{op: (0, (f"__{op}__",)) for op in ("setitem", "delitem")},
 }
 """The operand of an operation that may be such an object, and what its class must not say of it; None: all operands."""
 
@@ -39,7 +45,7 @@ def new(inf: Path, s: Statement, args: list[Operand]) -> Abstract | None:
 
 
 def made(inf: Path, cls: type, held: Operand) -> Operand:
-    """A new object of a class derived from ``tuple``."""
+    """A new object of a derived class."""
     if is_converted_by_code(cls):
         raise Refused(f"{named(cls)} says by itself what NumPy makes of it")
     token = instance(inf, cls)
@@ -47,16 +53,38 @@ def made(inf: Path, cls: type, held: Operand) -> Operand:
     return token
 
 
-def held_by(inf: Path, operand: Operand) -> Operand | None:
-    """The tuple that an object is; None if it is another one."""
-    value = inf.type_of(operand)
-    return inf.numbers.get(value.made) if isinstance(value, Fresh) and issubclass(value.cls, tuple) else None
+def empty(inf: Path, s: Statement, args: list[Operand]) -> Abstract | None:
+    """``list.__new__(cls)`` and ``dict.__new__(cls)``: what they are given besides is for ``__init__``."""
+    kind = inf.type_of(args[0])
+    if not isinstance(kind, Known) or not isinstance(kind.value, type) or kind.value in (list, dict):
+        return None
+    if look(inf, kind.value, "__missing__") is not None:
+        raise Refused(f"{named(kind.value)} says by itself which items there are")
+    base = base_of(kind.value)
+    return alias(inf, s, made(inf, kind.value, inf.made(base, base())))
+
+
+def filled(inf: Path, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> bool:
+    """Whether a call is ``list.__init__`` or ``dict.__init__`` of such an object, which is done then."""
+    held = held_by(inf, args[0]) if function in _FILLING and args else None
+    if held is None or len(args) > 2 or function is list.__init__ and kwargs:
+        return False
+    if function is dict.__init__:
+        inf.changed(held).update({**(pairs(inf, args[1]) if len(args) > 1 else {}), **kwargs})
+        return True
+    inf.changed(held).clear()
+    if len(args) > 1:
+        extend(inf, held, args[1])
+    return True
+
+
+_FILLING: Final = (list.__init__, dict.__init__)
 
 
 def step(inf: Path, s: Statement) -> Abstract | None:
     """What an operation means with such objects; None without such, or if it is for a class to say."""
-    if s.op in ("getattr", "load_method"):
-        return _field(inf, s)
+    if s.op in ("getattr", "load_method", "call_method"):
+        return _attribute(inf, s)
     place, names = _METHODS.get(s.op, (0, ()))
     if s.op == "binary":
         place, names = None, (f"__{(name := NAMES[s.data])}__", f"__r{name}__")
@@ -67,7 +95,8 @@ def step(inf: Path, s: Statement) -> Abstract | None:
         held = held_by(inf, operands[i])
         if held is not None:
             cls: Any = inf.type_of(operands[i]).cls  # type: ignore[attr-defined]
-            if any(look(inf, cls, name) is not tuple.__dict__.get(name) for name in names if name != "__ne__"):
+            builtin = vars(base_of(cls))
+            if any(look(inf, cls, name) is not builtin.get(name) for name in names if name != "__ne__"):
                 return None
             operands[i] = held
     if operands == s.operands:
@@ -75,10 +104,16 @@ def step(inf: Path, s: Statement) -> Abstract | None:
     return alias(inf, s, inf.perform(s.op, operands, s.data))
 
 
-def _field(inf: Path, s: Statement) -> Abstract | None:
-    """``point.x``."""
+def _attribute(inf: Path, s: Statement) -> Abstract | None:
+    """``point.x``, and methods of the builtin class."""
     held = held_by(inf, s.operands[0])
-    if held is None or s.data == "__dict__":
+    name = s.data[0] if s.op == "call_method" else str(s.data)
+    if held is None or name == "__dict__":
         return None
-    found = look(inf, inf.type_of(s.operands[0]).cls, str(s.data))  # type: ignore[attr-defined]
-    return alias(inf, s, parts(inf, held)[found.__reduce__()[1][0]]) if type(found) is _FIELD else None
+    cls: Any = inf.type_of(s.operands[0]).cls  # type: ignore[attr-defined]
+    found = look(inf, cls, name)
+    if type(found) is _FIELD and s.op != "call_method":
+        return alias(inf, s, parts(inf, held)[found.__reduce__()[1][0]])
+    if type(found) is not MethodDescriptorType or found is not vars(base_of(cls)).get(name):
+        return None
+    return alias(inf, s, inf.perform(s.op, [held, *s.operands[1:]], s.data))

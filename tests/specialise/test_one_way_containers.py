@@ -1,0 +1,111 @@
+"""Objects of classes derived from lists and dicts, on one way."""
+
+from __future__ import annotations
+
+import pytest
+from specialised_cases import check_slopes
+
+import autodiff_hook as ad
+
+
+class Bunch(dict):
+    def __getattr__(self, name):
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
+
+    def __setattr__(self, name, value):
+        self[name] = value
+
+
+class Doubling(dict):
+    """``dict`` asks none of these methods itself."""
+
+    def __init__(self, rate, **items):
+        super().__init__(items, rate=rate)
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, 2.0 * value)
+
+    def __getitem__(self, key):
+        return dict.__getitem__(self, key) + 1.0
+
+
+class Matrix(list):
+    def __init__(self, *rows):
+        list.__init__(self, rows)
+        self.height = len(rows)
+
+    def total(self):
+        return sum(v * v for row in self for v in row)
+
+    def __len__(self):
+        return 7
+
+
+class Reversed(list):
+    def __iter__(self):
+        return (self[-1 - i] for i in range(len(self)))
+
+
+class Defaulting(dict):
+    def __missing__(self, key):
+        return 2.0
+
+
+def attributes(x, y):
+    w = Bunch(k=x, n=2)
+    w.m = y * w.k
+    w["z"] = x
+    alike = Bunch(w)
+    alike.update(z=y)
+    return w.m * alike.z + sum(w.values()) + (lambda k, m, **rest: k * m * len(rest))(**w) + (not hasattr(w, "no"))
+
+
+def methods_of_their_own(x, y):
+    w = Doubling(x, a=y)
+    w["b"] = x
+    w.update(c=y)
+    w.setdefault("d", x)
+    return w["b"] * w.get("c") + w["rate"] * w["d"] + sum(w.values())
+
+
+def rows(x, y):
+    m = Matrix([x, y], [y, x * y])
+    other = m
+    other.append([x])
+    m[0][1] = x * x
+    top, *rest = m
+    return m.total() * m.height * len(m) + top[1] * rest[-1][0] + (x if m is other and isinstance(m, list) else y)
+
+
+@pytest.mark.parametrize("f", [attributes, methods_of_their_own, rows])
+def test_containers_of_classes(f):
+    check_slopes(f, 0.7, 1.3)
+
+
+def items_by_their_own_code(x, y):
+    return sum(Reversed([x, y, x])) + [i * v for i, v in enumerate(Reversed([x, y]))][1] + Defaulting(a=x)["b"] * y
+
+
+KEPT = []
+
+
+def kept_and_copied(x, y):
+    KEPT[:] = [Matrix([x])]
+    w = Bunch(a=x).copy()
+    w["a"] = y
+    return KEPT[0][0][0] * w["a"] * (type(w) is dict)
+
+
+@pytest.mark.parametrize("f", [items_by_their_own_code, kept_and_copied])
+def test_what_need_not_be_typed_is_right(f):
+    check_slopes(f, 0.7, 1.3, specialised=None)
+
+
+def test_the_plain_call_raises_the_same():
+    for operator in (lambda x: Bunch(a=x).no, lambda x: x / len(Bunch()), lambda x: Matrix()[0] * x):
+        with pytest.raises((AttributeError, ZeroDivisionError, IndexError)) as expected:
+            operator(2.0)
+        with pytest.raises(expected.type):
+            ad.gradient(operator, 2.0)
