@@ -299,6 +299,10 @@ def accumulated(x, y):
 
 def crossed(x, y):
     s = 0.0
+    for i, j, k in itertools.product(range(2), repeat=3):
+        s += i * j * k * y
+    for i, j, k in itertools.product((-1, 0, 1), repeat=3):
+        s += (i + j * k) * x
     for i, j in itertools.product(range(3), repeat=2):
         s += x * i * y**j
     for a, b, c in itertools.product([x, y], (1.0, x), [y]):

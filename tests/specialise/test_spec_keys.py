@@ -327,3 +327,20 @@ def test_nan_in_a_set():
     for _ in range(3):
         assert ad.withgradient(lambda x, y: len({x, y, x}) * 2.0 + 0.0 * y, nan, 1.0)[0] == 4.0
         assert ad.withgradient(lambda x, y: len({x, y}) * y, nan, 1.0) == (2.0, (0.0, 2.0))
+
+
+def in_cells(x, places):
+    cells = defaultdict(list)
+    for i, place in enumerate(places):
+        cells[tuple(place)].append(x * i)
+    total = 0.0
+    for (first, *_), members in cells.items():
+        total += sum(members) ** 2 * (first + 1)
+    return total
+
+
+def test_rows_of_whole_numbers_are_keys():
+    places = np.array([[0, 1], [2, 0], [0, 1], [1, 1]])
+    for rows in (places, places[:, :1], np.floor(places * 0.7).astype(int)):
+        check(lambda x, rows=rows: in_cells(x, rows), 0.7)
+    check(lambda x: in_cells(x, places > 0), 0.7, specialised=None)

@@ -9,15 +9,14 @@ from autodiff_hook.transform.specialise.bodies import Refused
 
 _DEPTH: Final = 40
 _RECURSIONS: Final = 12
-"""How many calls a function may make of itself that are put in their places."""
+"""How many calls a function may make of itself, of each call by others, that are put in their places."""
 
 
 class Activations:
     """What is known of chains of functions, the outermost first, by the identity of a chain."""
 
     def __init__(self) -> None:
-        self._recursions = 0
-        self._arguments: dict[int, tuple[tuple[Any, Any], ...]] = {}
+        self._arguments: dict[int, tuple[tuple[Any, Any, list[Any]], ...]] = {}
         self._called_at: dict[int, Position | None] = {}
         self._kept: list[tuple[Any, ...]] = []
 
@@ -27,12 +26,13 @@ class Activations:
         What calls itself has to do so with arguments that are known to be others.
         """
         around = self._arguments.get(id(chain), ())
-        again = [before for other, before in around if code is other]
-        self._recursions += bool(again)
-        if len(chain) > _DEPTH or kinds in again or self._recursions > _RECURSIONS:
+        again = [(before, calls) for other, before, calls in around if code is other]
+        calls = again[0][1] if again else []
+        calls.append(kinds)
+        if len(chain) > _DEPTH or any(kinds == before for before, _ in again) or len(calls) > _RECURSIONS + 1:
             raise Refused(f"{code.co_qualname} is recursive")
         entered = (*chain, code)
-        self._arguments[id(entered)] = (*around, (code, kinds))
+        self._arguments[id(entered)] = (*around, (code, kinds, calls))
         self._called_at[id(entered)] = self.place(chain, at)
         self._kept.append(entered)
         return entered

@@ -10,12 +10,23 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import dicts, lists
-from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Fresh, Known, List, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Closure,
+    Dict,
+    Fresh,
+    Known,
+    List,
+    Outside,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.following import may_be_mapping
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, is_set, number_types
+from autodiff_hook.transform.specialise.lengths import of_one_length
 from autodiff_hook.transform.specialise.objects import is_copied_plainly, look, object_class
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
@@ -157,6 +168,8 @@ def _tuple(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
     if isinstance(kind, Tuple) and kind.cls is list:
         s.op, s.operands, s.data = "build_tuple", spread(inf, args[0]), None
         return inf.evaluate(inf, s)
+    if isinstance(kind, Array) and kind.dtype is not None and kind.dtype.kind in "iub" and not inf.one_way:
+        return alias(inf, s, of_one_length(inf, args[0]))
     bounds = _bounds(inf, args[0])
     if bounds is not None and len(range(*bounds)) <= _WRITTEN_OUT:
         return known_as(inf, s, tuple(range(*bounds)))
