@@ -26,7 +26,10 @@ class Lengths:
             return dim
         if dim.longer is not None:
             return max(self.of(dim.longer[0]) - dim.longer[1], 0)
-        return self.known.setdefault(dim, self.first + self.step * len(self.known))
+        length = self.known.setdefault(dim, self.first + self.step * len(self.known))
+        if length < 1:
+            raise LookupError
+        return length
 
     def example(self, operand: Operand) -> Any:
         """What stands for an operand; ``LookupError`` if the shape of what is made of it may depend on more."""
@@ -47,8 +50,11 @@ class Lengths:
         return tuple(map(self.example, items))
 
 
-_EXAMPLES: Final = ((7, 1), (12, 3), (1, 0))
-"""The first length, and the step to the next one, of examples: no two lengths are in one relation, or all are one."""
+_EXAMPLES: Final = ((7, 1), (40, -3), (1, 0))
+"""The first length, and the step to the next one, of examples: no two lengths are in one relation, or all are one.
+
+The least of some lengths is another one in the first two.
+"""
 _LARGEST: Final = 100_000
 
 
