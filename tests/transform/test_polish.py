@@ -539,6 +539,26 @@ def steady_arrays(x, n):
     return np.sum(u * kept[0])
 
 
+def test_arrays_of_several_iterations_are_several():
+    def f(x):
+        old = new = x
+        for _ in range(3):
+            old, new = new, x * 2.0
+        return old, new
+
+    for _ in range(2):
+        old, new = pullback(f, np.ones(3))[0]
+        assert not np.shares_memory(old, new)
+
+
+def steady_constants(x, n):
+    marks, total = np.zeros(3), 0.0
+    for k in range(n):
+        total += np.sum(x**2 * (marks * 2.0))
+        marks[k] = k + 1.0
+    return total
+
+
 def test_arrays_are_computed_once_that_are_the_same_in_each_iteration():
     def f(x, n):
         u = x
@@ -552,4 +572,5 @@ def test_arrays_are_computed_once_that_are_the_same_in_each_iteration():
     loop = text(f, x, 3).partition("next")[2]
     assert "0.5" not in loop.partition("next")[2].partition("jump")[0] and "**" not in loop
     for n in (1, 3):
-        np.testing.assert_allclose(gradient(steady_arrays, x, n)[0], generic_gradient(steady_arrays, x, n)[0])
+        for g in (steady_arrays, steady_constants):
+            np.testing.assert_allclose(gradient(g, x, n)[0], generic_gradient(g, x, n)[0])

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_hook.ir.analysis import Loop, dominates, dominators
+from autodiff_hook.ir.analysis import Loop, dominates, dominators, passed_on
 from autodiff_hook.ir.substituting import resolve
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Number, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.lattice import content_of, number_types
-from autodiff_hook.transform.specialise.origins import is_elementary
+from autodiff_hook.transform.specialise.origins import is_elementary, makes_new
 from autodiff_hook.transform.specialise.program import APPEND, DROP, LOAD, STORE, STRUCTURAL, OwnPlan, Plan, Program
 
 TypeOf = Callable[[Operand], Abstract]
@@ -72,6 +72,7 @@ def hoist(
     """
     mapping: dict[Operand, Operand] = {}
     immediate = dominators(ir) if loops else {}
+    held = _held(ir, program) if loops else set[Operand]()
     for loop in reversed(loops):
         (before,) = (block for block, _ in incoming[loop.header] if block not in loop.body)
         always = {block for block in loop.body if all(dominates(immediate, block, latch) for latch in loop.latches)}
@@ -80,7 +81,7 @@ def hoist(
         for block in loop.body:
             _once(block, program, mapping)
         changed = {site for block in loop.body for s in block.statements for site in sites_changed(s, program)}
-        steady = {s for block in always for s in block.statements if _is_steady(s, program, volatile)}
+        steady = {s for block in always for s in block.statements if _is_steady(s, program, volatile, held)}
         while any([_move(block, before, inside, changed, program, mapping, steady) for block in loop.body]):
             pass
         _once(before, program, mapping)
@@ -133,14 +134,25 @@ def _is_fixed(s: Statement, program: Program) -> bool:
     return is_total(s, program.type_of)
 
 
-def _is_steady(s: Statement, program: Program, volatile: set[Variable]) -> bool:
-    """Whether a statement, which may raise, computes nothing but a number, or an array that stays as it is."""
+def _held(ir: IR, program: Program) -> set[Operand]:
+    """What has other names, or lies in something: arrays of several iterations would be seen to be one."""
+    found: set[Operand] = set()
+    for block in ir.blocks:
+        found.update(passed_on(block))
+        for s in block.statements:
+            if s.result is None or not makes_new(s, program.type_of):
+                found.update(s.operands)
+    return found
+
+
+def _is_steady(s: Statement, program: Program, volatile: set[Variable], held: set[Operand]) -> bool:
+    """Whether a statement, which may raise, computes nothing but a number, or an array that nobody else holds."""
     type_of = program.type_of
     if _is_of_math(s, program):
         return True
     plain = all(isinstance(x, Constant) or isinstance(type_of(x), (Array, Number)) for x in arguments(s))
-    own = isinstance(type_of(s.result), Array) and volatile.isdisjoint([s.result, *s.operands])  # type: ignore[arg-type]
-    return plain and own and is_elementary(s, type_of)
+    own = s.result is not None and isinstance(type_of(s.result), Array) and s.result not in held
+    return plain and own and volatile.isdisjoint([s.result, *s.operands]) and is_elementary(s, type_of)
 
 
 def _is_of_math(s: Statement, program: Program) -> bool:
