@@ -18,8 +18,7 @@ shaped(np.outer, np.inner, np.cross, np.kron, np.einsum, np.tensordot, np.diag, 
 shaped(np.cumsum, np.cumprod, np.diff, np.unwrap, np.clip, np.select, np.interp, np.sort, np.gradient)
 shaped(np.sum, np.prod, np.average)
 shaped(np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.nan_to_num, np.linalg.norm, np.linalg.pinv)
-shaped(np.fft.fft, np.fft.ifft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.fftshift, np.fft.ifftshift)
-shaped(np.fft.rfft, np.fft.irfft, np.fft.rfft2, np.fft.irfft2, np.fft.rfftn, np.fft.irfftn)
+shaped(np.fft.fftshift, np.fft.ifftshift)
 
 
 @typed(np.reshape)

@@ -51,7 +51,7 @@ def is_real(site, x):
     return site.is_number(x) or (site.is_array(x) and site.fact(x).dtype.kind in "fbiu")
 
 
-@typed(_shared.unbroadcast)
+@typed(_shared.unbroadcast, _shared.reshaped)
 def unbroadcast_typing(site, c, x, *options):
     return like(site, x, c)
 
