@@ -35,11 +35,12 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.counting import has_count
 from autodiff_hook.transform.specialise.infer import Evaluate, Inference
 from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, leaves_in, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Given, OwnPlan, Plan, RulePlan
-from autodiff_hook.transform.specialise.results import abstract_of, has_count
+from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.views import base_of, is_sure
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 from threading import Lock, RLock
 from types import CodeType, FunctionType, GenericAlias, UnionType
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 import numpy as np
 
@@ -157,46 +157,6 @@ def outcome(
     if _varies(run, types) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
-
-
-def has_count(value: Abstract) -> TypeGuard[Tuple]:
-    """Whether a result is a tuple or a list, the number of whose items may depend on the lengths of arrays."""
-    return isinstance(value, Tuple) and value.cls in (tuple, list)
-
-
-def require_count(
-    run: Callable[..., Any], types: list[Abstract], named_types: dict[str, Abstract], result: Abstract
-) -> None:
-    """Refuse a tuple or a list that has another number of items where arrays have other lengths."""
-    if not has_count(result) or not any(isinstance(t, Array) for t in (*types, *named_types.values())):
-        return
-    counts = set()
-    for change in (_one_less, _twice):
-        with contextlib.suppress(Refused):
-            options = {k: change(t) for k, t in named_types.items()}
-            counts.add(_counts(tried(run, list(map(change, types)), options)))
-    if counts != {_counts(result.example)}:
-        raise Refused(f"a call of {named(run)}, whose result may have another length")
-
-
-def _counts(value: Any) -> Any:
-    """How many items a tuple or a list has, and these."""
-    return tuple(map(_counts, value)) if type(value) in (tuple, list) else None
-
-
-def _one_less(value: Abstract) -> Any:
-    """An example of a value; of an array, one whose lengths are all others."""
-    example = example_for(value)
-    if not isinstance(value, Array) or not np.ndim(example):
-        return example
-    shape = [n - 1 if n > 1 else 2 for n in example.shape]
-    return example[tuple(map(slice, shape))] if min(example.shape) > 1 else np.resize(example, shape)
-
-
-def _twice(value: Abstract) -> Any:
-    """An example of a value; of an array, the same twice."""
-    example = example_for(value)
-    return np.concatenate([example, example]) if isinstance(value, Array) and np.ndim(example) else example
 
 
 def _may_differ(value: Abstract) -> bool:

@@ -15,6 +15,7 @@ from autodiff_hook.transform.improve.shortcuts import COMPLEX_BY_VALUE, COMPUTIN
 from autodiff_hook.transform.specialise import draws, following, raises_when
 from autodiff_hook.transform.specialise.abstract import Abstract, Known
 from autodiff_hook.transform.specialise.bodies import Refused, bind, constant_default
+from autodiff_hook.transform.specialise.counting import require_count
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import (
     differentiable,
@@ -26,7 +27,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
 from autodiff_hook.transform.specialise.program import RulePlan
-from autodiff_hook.transform.specialise.results import exact_types, outcome, require_count, rule_for
+from autodiff_hook.transform.specialise.results import exact_types, outcome, rule_for
 from autodiff_hook.transform.specialise.wording import named
 
 
