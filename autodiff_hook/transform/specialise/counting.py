@@ -26,7 +26,7 @@ def require_count(
     if not has_count(result) or not any(isinstance(t, Array) for t in (*types, *named_types.values())):
         return
     counts = set()
-    for change in (_one_less, _twice):
+    for change in (_shorter, _longer):
         with contextlib.suppress(Refused):
             options = {k: change(t) for k, t in named_types.items()}
             counts.add(_counts(tried(run, list(map(change, types)), options)))
@@ -39,16 +39,17 @@ def _counts(value: Any) -> Any:
     return tuple(map(_counts, value)) if type(value) in (tuple, list) else None
 
 
-def _one_less(value: Abstract) -> Any:
-    """An example of a value; of an array, one whose lengths are all others."""
+def _shorter(value: Abstract) -> Any:
+    """An example of a value; of an array, one that is shorter along all axes that allow it."""
+    example = example_for(value)
+    return example[tuple([slice(max(n - 1, 1)) for n in example.shape])] if isinstance(value, Array) else example
+
+
+def _longer(value: Abstract) -> Any:
+    """An example of a value; of an array, one that is longer along its short axes, or else along the first."""
     example = example_for(value)
     if not isinstance(value, Array) or not np.ndim(example):
         return example
-    shape = [n - 1 if n > 1 else 2 for n in example.shape]
-    return example[tuple(map(slice, shape))] if min(example.shape) > 1 else np.resize(example, shape)
-
-
-def _twice(value: Abstract) -> Any:
-    """An example of a value; of an array, the same twice."""
-    example = example_for(value)
-    return np.concatenate([example, example]) if isinstance(value, Array) and np.ndim(example) else example
+    if min(example.shape) > 1:
+        return np.concatenate([example, example])
+    return np.resize(example, [max(n, 2) for n in example.shape])
