@@ -28,6 +28,7 @@ from autodiff_hook.signatures import (
     may_redefine,
     meet,
     padded,
+    redefines,
 )
 
 Rule = Callable[..., tuple[AnyType, Callable[[AnyType], tuple[AnyType, ...]]]]
@@ -42,6 +43,11 @@ LINEAR: Final = _Linear()
 """The forward form for an argument in which a function is linear, whatever the others are: the function itself."""
 Form = Callable[..., AnyType] | _Linear | None
 """A forward form; a ``Deferred`` one is made when it is asked for."""
+
+
+_NOT_YET: Final = object()
+_VARIES: Final = object()
+"""What is kept for classes that may be changed: which rule it is depends on what they redefine now."""
 
 
 class Deferred:
@@ -86,7 +92,7 @@ class Registry:
         self._refused: dict[int, tuple[object, str]] = {}
         self._written: dict[int, tuple[object, tuple[int, ...]]] = {}
         self._forms: dict[int, tuple[object, tuple[Form | Deferred, ...]]] = {}
-        self._lookups: dict[tuple[object, ...], Rule | None] = {}
+        self._lookups: dict[tuple[object, ...], AnyType] = {}
         self._listeners: list[Callable[[], None]] = []
         self.packs = Packs(lambda: self.version, self._tell, self._is_known)
         self.tested: dict[int, Rule] = {}
@@ -183,17 +189,20 @@ class Registry:
     def rule(self, target: AnyType, types: tuple[type, ...], names: Names = ()) -> Rule | None:
         """The rule for calling ``target`` with positional arguments of these types, and options of these names."""
         key = (id(target), names, *types) if names else (id(target), *types)
-        try:
-            return self._lookups[key]
-        except KeyError:
-            pass
+        found = self._lookups.get(key, _NOT_YET)
+        if found is _VARIES:
+            key = (*key, *map(redefines, types))
+            found = self._lookups.get(key, _NOT_YET)
+        if found is not _NOT_YET:
+            return found  # type: ignore[no-any-return]
         self.packs.load(target, types)
         lookups = self._lookups
         result = self._chosen(target, types, lambda rule: parameters_of(rule).misfit(len(types), names) is None)
-        if id(target) in self._rules and not any(map(may_redefine, types)):
+        if id(target) in self._rules:
             if len(lookups) > 10_000:
                 lookups.clear()
-            lookups[key] = result
+            first = type(key[-1]) is not bool
+            lookups[key] = _VARIES if first and any(map(may_redefine, types)) else result
         return result
 
     def misfit(self, target: AnyType, types: tuple[type, ...], names: Names) -> str | None:

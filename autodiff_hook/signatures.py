@@ -48,7 +48,14 @@ def may_redefine(cls: type) -> bool:
     return number and not cls.__flags__ & _IMMUTABLE_TYPE
 
 
+def redefines(cls: type) -> bool:
+    """Whether a class, or one that it is derived from and that may be changed, has arithmetic of its own."""
+    opened = [base.__dict__ for base in cls.__mro__ if not base.__flags__ & _IMMUTABLE_TYPE]
+    return any(not _REDEFINED.isdisjoint(namespace) for namespace in opened)
+
+
 _IMMUTABLE_TYPE: Final = 1 << 8
+_REDEFINED: Final = frozenset([f"__{name}__" for name in (*_ARITHMETIC, "matmul", "array_ufunc", "array_function")])
 
 
 _EXACT: Final = (("fractions", "Fraction"), ("decimal", "Decimal"))
