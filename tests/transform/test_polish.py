@@ -528,6 +528,22 @@ def test_sums_of_items_of_arrays_give_each_the_cotangent():
         np.testing.assert_allclose(found, expected)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda u, v, x: u[0] * v[1] + np.sum((u + x[::-1]) * v),
+        lambda u, v, x: u[-1] * v[1] + np.sum(np.cos(u) * (v + u[::-1])) + np.sum((v + u[::-1])[1:]),
+        lambda u, v, x: u[0] * v[1] + np.sum((v + v[::-1]) * u) + (v + v[::-1])[1] * u[0],
+    ],
+)
+def test_parts_are_added_before_what_is_added_is_overwritten(f):
+    def g(x):
+        return f(x * 1.5 + x[::-1], np.sin(x), x)
+
+    x = np.array([0.3, 0.9, -0.4])
+    np.testing.assert_allclose(gradient(g, x)[0], generic_gradient(g, x)[0])
+
+
 def steady_arrays(x, n):
     u, kept = np.zeros_like(x), []
     for k in range(n):

@@ -22,7 +22,7 @@ from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Vari
 from autodiff_hook.transform.improve.economy import economise_arrays
 from autodiff_hook.transform.improve.facts import LARGE, ArrayFact, value_of
 from autodiff_hook.transform.improve.ownership import Lifetimes, Ownership
-from autodiff_hook.transform.improve.schedule import merge_factors, order_sums, sink, with_out, write_through
+from autodiff_hook.transform.improve.schedule import changes, merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
 
@@ -111,7 +111,7 @@ def reuse(ir: IR, site: Site) -> None:
     economise_arrays(ir, site)
     merge_factors(ir, site)
     _add_into(ir, site)
-    order_sums(ir)
+    order_sums(ir, site)
     sink(ir, site)
     owners = Ownership(ir, site)
     gone: dict[Operand, Operand] = {}
@@ -206,6 +206,9 @@ def _add_into(ir: IR, site: Site) -> None:
             if found is None or found[2] not in passed or not owners.is_free(found[0], lifetimes, place, s.result):
                 continue
             a, zeros, setting = found
+            between = block.statements[block.statements.index(setting) + 1 : place]
+            if changes(between, setting.operands[1:], owners):
+                continue
             s.op, s.data, s.operands = "call", (), [Constant(add_into), a, *setting.operands[1:]]
             gone |= {zeros, setting}
             lifetimes.last.update((x, max(place, lifetimes.last[x])) for x in setting.operands[1:])

@@ -72,14 +72,14 @@ def _is_exact(factor: Any) -> bool:
 # The order of sums into a buffer
 
 
-def order_sums(ir: IR) -> None:
+def order_sums(ir: IR, site: Site) -> None:
     """Of two parts that are added to one buffer, the one that is there first comes first."""
-    uses = count_uses(ir.blocks)
+    uses, owners = count_uses(ir.blocks), Ownership(ir, site)
     for block in ir.blocks:
-        _order_sums(block, uses)
+        _order_sums(block, uses, owners)
 
 
-def _order_sums(block: Block, uses: dict[Operand, int]) -> None:
+def _order_sums(block: Block, uses: dict[Operand, int], owners: Ownership) -> None:
     place = {s.result: i for i, s in enumerate(block.statements)}
     sums = [s for s in block.statements if s.op == "call" and declared(INTO, value_of(s.operands[0]))]
     for _ in sums:
@@ -88,8 +88,15 @@ def _order_sums(block: Block, uses: dict[Operand, int]) -> None:
             first = block.statements[made] if made is not None else None
             if first is None or first not in sums or uses[later.operands[1]] != 1:
                 continue
-            if _place(later, place) < _place(first, place):
+            between = block.statements[block.statements.index(first) : block.statements.index(later)]
+            if _place(later, place) < _place(first, place) and not changes(between, first.operands[2:], owners):
                 first.operands[2:], later.operands[2:] = later.operands[2:], first.operands[2:]
+
+
+def changes(statements: list[Statement], operands: list[Operand], owners: Ownership) -> bool:
+    """Whether statements change what lies in the memory of some operands."""
+    changed = [x for x in map(_target, statements) if x is not None]
+    return any(owners.of(x) & owners.of(y) for x in changed for y in operands)
 
 
 def _place(s: Statement, place: dict[Variable | None, int]) -> int:

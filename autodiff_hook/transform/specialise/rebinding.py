@@ -19,39 +19,46 @@ def rebind(ir: IR, program: Program, loops_of: dict[Block, list[Loop]]) -> None:
     if not program.does(STORE):
         return
     settling = Settling(ir, program)
-    origin: dict[Variable, Variable] = {}
-    for root, places in settling.changes.items():
-        if not isinstance(program.type_of(root), Array):
-            continue
-        stores = [block.statements[place] for block, place in places]
-        steps = [_step(program, settling, s) for s in stores]
-        around = {loop for block, _ in places for loop in loops_of[block]}
-        homes = [settling.places[s][0] for s in settling.users[root] if _takes_items(s)]
-        outside = all(around.issuperset(loops_of[block]) for block in homes)
-        if None not in steps and outside and settling.is_alone(root):
-            origin[root] = root
-            for s, step in zip(stores, steps):
-                assert step is not None
-                origin[step.made] = root
-                _replace(program, settling, s, step)
-    if origin:
-        _settle(ir, program, origin)
+    stores = {s: root for root in settling.changes for s in _rebound(program, settling, root, loops_of)}
+    if not stores:
+        return
+    origin: dict[Variable, Variable] = {root: root for root in stores.values()}
+    for s, root in stores.items():
+        step = settling.made[s.operands[2]]  # type: ignore[index]
+        origin[step.made] = root
+        _replace(program, settling, s, step)
+    _settle(ir, program, origin)
+
+
+def _rebound(
+    program: Program, settling: Settling, root: Variable, loops_of: dict[Block, list[Loop]]
+) -> list[Statement]:
+    """The statements that change all of an array, if each change may be a new version."""
+    if not isinstance(program.type_of(root), Array):
+        return []
+    places = settling.changes[root]
+    stores = [block.statements[place] for block, place in places]
+    around = {loop for block, _ in places for loop in loops_of[block]}
+    within = [settling.places[s][0] for s in settling.users[root] if _takes_items(s)]
+    outside = all(around.issuperset(loops_of[block]) for block in within)
+    wholly = all(_is_step(program, settling, s) for s in stores)
+    return stores if wholly and outside and settling.is_alone(root) else []
 
 
 def _takes_items(s: Statement) -> bool:
     return s.op == "get_iter" or s.op == "getitem" and not is_whole(s.operands[1])
 
 
-def _step(program: Program, settling: Settling, s: Statement) -> Statement | None:
-    """The operation whose result a statement stores into all of an array, and that nobody else is given."""
+def _is_step(program: Program, settling: Settling, s: Statement) -> bool:
+    """Whether a statement stores into all of an array the result of an operation, which nobody else is given."""
     if s.op != "setitem":
-        return None
+        return False
     array, key, new = s.operands
     made = settling.made.get(new)  # type: ignore[arg-type]
     kinds = program.type_of(array), program.type_of(new)
     alike = all(isinstance(kind, Array) for kind in kinds) and len({(x.dtype, x.ndim) for x in kinds}) == 1  # type: ignore[attr-defined]
     own = settling.users[new] == [s] and new not in settling.passed_on
-    return made if alike and own and is_whole(key) and made is not None and made.op == "binary" else None
+    return alike and own and is_whole(key) and made is not None and made.op == "binary"
 
 
 def _replace(program: Program, settling: Settling, s: Statement, step: Statement) -> None:
