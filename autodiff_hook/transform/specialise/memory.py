@@ -138,17 +138,6 @@ class Settling:
 
     # Other names
 
-    def is_alone(self, root: Variable) -> bool:
-        """Whether the program has made an array, and uses no other name of it after a change."""
-        made = self.made.get(root)
-        if made is None or not makes_new(made, self.type_of) or show_arrays(sharing(self.program)):
-            return False
-        try:
-            self._require_one_name(root)
-        except Refused:
-            return False
-        return True
-
     def _require_one_name(self, root: Variable) -> None:
         names = self._names(root)
         for name in (root, *names):

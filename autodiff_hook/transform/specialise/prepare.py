@@ -51,7 +51,6 @@ from autodiff_hook.transform.specialise.owners import settle_owners
 from autodiff_hook.transform.specialise.places import ask_for_copies, ask_for_default
 from autodiff_hook.transform.specialise.program import LOAD, STORE, Alias, Program, RulePlan
 from autodiff_hook.transform.specialise.promotion import promote
-from autodiff_hook.transform.specialise.rebinding import rebind
 from autodiff_hook.transform.specialise.replacing import replace
 from autodiff_hook.transform.specialise.views import take_anew
 
@@ -106,7 +105,6 @@ def prepare(inference: Inference) -> Shape:
     ask_for_copies(inference, ir.blocks)
     require_apart(inference, ir.blocks, copies)
     take_anew(ir, program)
-    rebind(ir, program, loops_of)
     settle_owners(ir, program)
     memory = settle(ir, program)
     _substitute(program, ir.blocks, hoist(ir, loops, incoming, program, memory.volatile))
