@@ -21,8 +21,6 @@ class Versions:
     at_end: dict[Block, dict[Variable, Variable]] = field(default_factory=dict)
     """The versions that blocks define."""
     made: list[tuple[Variable, Block]] = field(default_factory=list)
-    joined: list[tuple[Variable, Variable]] = field(default_factory=list)
-    """The parameters that were made, each with what it is a version of."""
 
     def settle(self) -> None:
         """Let each use read the version that arrives there; where several arrive, a parameter of the block does.
@@ -76,7 +74,6 @@ class Versions:
         param = Variable(root.name)
         self.at_start[block, root] = param
         self.made.append((param, block))
-        self.joined.append((param, root))
         arriving = [
             self.at_end[source][root] if root in self.at_end[source] else self._before(source, root)
             for source, _ in edges
