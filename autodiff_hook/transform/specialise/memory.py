@@ -61,7 +61,7 @@ def settle(ir: IR, program: Program) -> Memory:
     """Let each reading from what is changed be a ``READ``; ``Refused`` where one name is not enough."""
     if not (program.does(STORE, APPEND, DROP) or any(program.lent) or sharing(program)):
         return Memory()
-    return Settling(ir, program).run()
+    return _Settling(ir, program).run()
 
 
 def sharing(program: Program) -> list[Abstract]:
@@ -76,9 +76,7 @@ def show_arrays(kinds: Sequence[Abstract]) -> bool:
     return any(map(may_hold, chain(kinds, *(root.kinds() for root in roots))))
 
 
-class Settling:
-    """What is known of the arrays, lists and dicts of a program that it changes, and of their names."""
-
+class _Settling:
     def __init__(self, ir: IR, program: Program) -> None:
         self.ir, self.program, self.type_of = ir, program, program.type_of
         self.memory = Memory()

@@ -63,20 +63,19 @@ def _replaced(program: Program, made: dict[Variable, Statement], block: Block, s
         return None
     old, key, new = s.operands
     load, index = made.get(old), block.statements.index(s)  # type: ignore[arg-type]
-    if load is None or program.plans.get(load) != LOAD or new not in made or not is_whole(key):
+    if load is None or program.plans.get(load) != LOAD or new not in made or not _is_whole(key):
         return None
     place = place_of(program, load)
     back = next((x for x in block.statements[index + 1 :] if x.operands and x.operands[-1] is old), None)
     if place is None or back is None or not _is_back(program, back, load):
         return None
     back.operands[-1] = new
-    read_itself(program, made, old, made[new])
-    block.statements[index : index + 1] = checks(program, old, made[new])
+    _read_itself(program, made, old, made[new])
+    block.statements[index : index + 1] = _checks(program, old, made[new])
     return Change(place, block, back)
 
 
-def is_whole(key: Operand) -> bool:
-    """Whether an index means all of an array."""
+def _is_whole(key: Operand) -> bool:
     return isinstance(key, Constant) and key.value is Ellipsis
 
 
@@ -92,16 +91,15 @@ def _is_one(a: Operand, b: Operand) -> bool:
     return a is b
 
 
-def read_itself(program: Program, made: dict[Variable, Statement], old: Operand, s: Statement) -> None:
+def _read_itself(program: Program, made: dict[Variable, Statement], old: Operand, s: Statement) -> None:
     """What computes the new array is given the old one, where it was given all of its items."""
     for x in s.operands:
         part = made.get(x)  # type: ignore[arg-type]
-        if part is not None and part.op == "getitem" and part.operands[0] is old and is_whole(part.operands[1]):
+        if part is not None and part.op == "getitem" and part.operands[0] is old and _is_whole(part.operands[1]):
             given(program, s, x, old)
 
 
-def checks(program: Program, old: Operand, made: Statement) -> list[Statement]:
-    """What makes sure that a new array has the shape of the old one."""
+def _checks(program: Program, old: Operand, made: Statement) -> list[Statement]:
     if made.op == "binary" and number_types(program.type_of(made.operands[1])) is not None:
         return []
     check = Statement("call", [Constant(require_shape), old, made.made], None, ())
