@@ -198,16 +198,15 @@ def _add_into(ir: IR, site: Site) -> None:
         gone: set[Statement] = set()
         lifetimes = owners.lifetimes(block)
         parts = _parts_of_zeros(block, uses)
-        passed: set[Statement] = set()
+        passed: dict[Statement, int] = {}
         for place, s in enumerate(block.statements):
             if s.op == "setitem":
-                passed.add(s)
+                passed[s] = place
             found = _part_added(s, parts, site) if s.op == "binary" and s.data == "+" else None
             if found is None or found[2] not in passed or not owners.is_free(found[0], lifetimes, place, s.result):
                 continue
             a, zeros, setting = found
-            between = block.statements[block.statements.index(setting) + 1 : place]
-            if changes(between, setting.operands[1:], owners):
+            if changes(block.statements[passed[setting] + 1 : place], setting.operands[1:], owners):
                 continue
             s.op, s.data, s.operands = "call", (), [Constant(add_into), a, *setting.operands[1:]]
             gone |= {zeros, setting}

@@ -88,8 +88,9 @@ def _order_sums(block: Block, uses: dict[Operand, int], owners: Ownership) -> No
             first = block.statements[made] if made is not None else None
             if first is None or first not in sums or uses[later.operands[1]] != 1:
                 continue
-            between = block.statements[block.statements.index(first) : block.statements.index(later)]
-            if _place(later, place) < _place(first, place) and not changes(between, first.operands[2:], owners):
+            if _place(later, place) >= _place(first, place):
+                continue
+            if not changes(block.statements[made : place[later.result]], first.operands[2:], owners):
                 first.operands[2:], later.operands[2:] = later.operands[2:], first.operands[2:]
 
 
