@@ -110,8 +110,9 @@ def reuse(ir: IR, site: Site) -> None:
     """Let operations of ``ir`` overwrite what is dead."""
     economise_arrays(ir, site)
     merge_factors(ir, site)
-    _add_into(ir, site)
-    order_sums(ir, site)
+    owners = Ownership(ir, site)
+    _add_into(ir, site, owners)
+    order_sums(ir, owners)
     sink(ir, site)
     owners = Ownership(ir, site)
     gone: dict[Operand, Operand] = {}
@@ -191,9 +192,9 @@ def _overwrite_binary(s: Statement, free: Any) -> None:
 # Sums with zeros of which a part is set
 
 
-def _add_into(ir: IR, site: Site) -> None:
+def _add_into(ir: IR, site: Site, owners: Ownership) -> None:
     """``a + z``, ``z`` being zeros but for a part, adds to that part of ``a``."""
-    owners, uses = Ownership(ir, site), count_uses(ir.blocks)
+    uses = count_uses(ir.blocks)
     for block in ir.blocks:
         gone: set[Statement] = set()
         lifetimes = owners.lifetimes(block)

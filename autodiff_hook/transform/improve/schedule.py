@@ -72,9 +72,9 @@ def _is_exact(factor: Any) -> bool:
 # The order of sums into a buffer
 
 
-def order_sums(ir: IR, site: Site) -> None:
+def order_sums(ir: IR, owners: Ownership) -> None:
     """Of two parts that are added to one buffer, the one that is there first comes first."""
-    uses, owners = count_uses(ir.blocks), Ownership(ir, site)
+    uses = count_uses(ir.blocks)
     for block in ir.blocks:
         _order_sums(block, uses, owners)
 
