@@ -338,7 +338,7 @@ def first_shortcut(site: Site, cotangent: Operand, value: Operand) -> Operand | 
     return site.method("copy", cotangent) if alike else None
 
 
-@typed(first)
+@typed(first, fitted)
 def first_typing(site: Site, cotangent: Operand, value: Operand) -> Fact | None:
     """Like the array."""
     return site.fact(value) if site.is_double(value) else None

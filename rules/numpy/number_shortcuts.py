@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from autodiff_hook.extend import ArrayFact, Constant, NumberFact, shortcut, typed
-from autodiff_hook.runtime.specialised_runtime import fitted
 from autodiff_rules.numpy import arithmetic, creation, elementwise, norms, selection
 from autodiff_rules.numpy.shortcuts import like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO
@@ -107,11 +106,6 @@ def compares_numbers(site, condition):
 
 
 # Cotangents
-
-
-@typed(fitted)
-def fitted_typing(site, c, value, *rest):
-    return site.fact(value) if site.is_double(value) else None
 
 
 @typed(norms.vector_cotangent, norms.matrix_cotangent)
