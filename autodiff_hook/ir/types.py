@@ -149,6 +149,11 @@ class Statement:
         assert self.result is not None
         return self.result
 
+    @property
+    def arguments(self) -> list[Operand]:
+        """What a statement computes with: the operands, without what it calls."""
+        return self.operands[1:] if self.op == "call" else self.operands
+
 
 @record(eq=False)
 class Edge:

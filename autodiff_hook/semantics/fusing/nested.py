@@ -145,7 +145,7 @@ class NestedWriter(Writer):
             if s not in self.instances:
                 continue
             adjoint = sums.pop(s.result)
-            arguments = s.operands[1:] if s.op == "call" else s.operands
+            arguments = s.arguments
             wanted = [self.moves(x) for x in arguments]
             for x, partial in zip(arguments, self._pulled(s, self.instances[s], adjoint, wanted)):
                 if partial is not None:

@@ -190,7 +190,7 @@ class Writer(Loading):
             if is_end or s.result not in sums:
                 continue
             adjoint = sums.pop(s.result)
-            arguments = s.operands[1:] if s.op == "call" else s.operands
+            arguments = s.arguments
             for x, text in zip(arguments, self._cotangents(s, adjoint, len(arguments))):
                 if text is not None and self.moves(x):
                     sums[x] = text if x not in sums else self._sum(sums[x], text)

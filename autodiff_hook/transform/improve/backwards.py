@@ -130,7 +130,7 @@ class Backwards(Rebuilding):
             return self._keeps_records(s.operands[0] if s.operands else s.result, own)
         if s.op in ("is", "is_not"):
             return True
-        operands = s.operands[1:] if s.op == "call" else s.operands
+        operands = s.arguments
         if not all(self.is_steady(x) or x in own and not self._is_part(x) for x in operands):
             return False
         if s.op == "build_list":

@@ -61,7 +61,7 @@ class Rewriting:
         """Whether a statement cannot raise: it works element by element on shapes that fit."""
         site = self.site
         function = site.value(s.operands[0]) if s.op == "call" and s.operands else NotImplemented
-        operands = s.operands[1:] if s.op == "call" else s.operands
+        operands = s.arguments
         if s.op == "call" and declared(HARMLESS, function):
             return site.facts.get(s.result) is not None if s.result is not None else False
         if s.op == "call" and not (is_elementwise(function) and len(operands) == function.nin and not s.data):

@@ -119,7 +119,7 @@ def computed(s: Statement) -> Constant | None:
     function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
     if s.op not in ("binary", "unary") and getattr(function, "__module__", None) != "math":
         return None
-    operands = s.operands[1:] if s.op == "call" else s.operands
+    operands = s.arguments
     values = [x.value for x in operands if isinstance(x, Constant) and type(x.value) in (int, float)]
     if len(values) < len(operands) or not values:
         return None

@@ -150,7 +150,7 @@ def _is_steady(s: Statement, program: Program, volatile: set[Variable], held: se
     type_of = program.type_of
     if _is_of_math(s, program):
         return True
-    plain = all(isinstance(x, Constant) or isinstance(type_of(x), (Array, Number)) for x in arguments(s))
+    plain = all(isinstance(x, Constant) or isinstance(type_of(x), (Array, Number)) for x in s.arguments)
     own = s.result is not None and isinstance(type_of(s.result), Array) and s.result not in held
     return plain and own and volatile.isdisjoint([s.result, *s.operands]) and is_elementary(s, type_of)
 
@@ -158,12 +158,7 @@ def _is_steady(s: Statement, program: Program, volatile: set[Variable], held: se
 def _is_of_math(s: Statement, program: Program) -> bool:
     """Whether a statement computes a number from numbers by ``math`` or an operator, and may raise."""
     computes = s.op == "binary" and s.data in ("/", "**") or s.op == "call" and is_math(value_of(s.operands[0]))
-    return computes and all(number_types(program.type_of(x)) in (_FLOAT, _INT) for x in arguments(s))
-
-
-def arguments(s: Statement) -> list[Operand]:
-    """What a statement computes with, without what it calls."""
-    return s.operands[1:] if s.op == "call" else s.operands
+    return computes and all(number_types(program.type_of(x)) in (_FLOAT, _INT) for x in s.arguments)
 
 
 def is_math(function: Any) -> bool:
