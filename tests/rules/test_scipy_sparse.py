@@ -14,7 +14,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime import specialising
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy._standins import settled
-from autodiff_rules.scipy.sparse import _entries, matrices, multiplying, pairs, solving
+from autodiff_rules.scipy.sparse import _entries, matrices, multiplying, pairs, solving, structure
 
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 1, 0]), np.array([0, 2, 1, 0, 2, 3, 0])
 DATA, X, W = normal(7) + 2.0, normal(4), normal(4, 2)
@@ -261,6 +261,7 @@ def test_the_derivative_by_an_entry_that_is_left_away_is_not_known():
         assert mode(lambda k: stiffness(k * data), 1.0)[0] == pytest.approx(by_entries[data != 0] @ data[data != 0])
     assert ad.jvp(stiffness, (data,), (data,))[1] == pytest.approx(by_entries[data != 0] @ data[data != 0])
     assert np.isnan(ad.jvp(stiffness, (data,), (np.ones(7),))[1])
+    check_rule(structure.entries_kept, DATA, DATA != 0, second_order=True)
 
 
 def test_more_than_two_dimensions():
