@@ -74,7 +74,7 @@ intrinsics          intrinsic[number] *operands (CPython's CALL_INTRINSIC_1/2, w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -211,11 +211,10 @@ class Block:
     terminator: Terminator = field(default_factory=lambda: Terminator("open"))
     handler: Edge | None = None
 
-    def edges(self) -> Iterator[Edge]:
+    def edges(self) -> Sequence[Edge]:
         """The edges that leave this block, the exception edge last."""
-        yield from self.terminator.edges
-        if self.handler is not None:
-            yield self.handler
+        edges = self.terminator.edges
+        return edges if self.handler is None else [*edges, self.handler]
 
 
 FunctionKind = Literal["function", "generator", "coroutine", "async_generator"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from autodiff_hook.ir.analysis import passed_on
+from autodiff_hook.ir.analysis import passed_on, reverse_postorder
 from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact, value_of
@@ -22,6 +22,7 @@ Roots = frozenset[Variable]
 _FOREIGN: Final[Roots] = frozenset({FOREIGN})
 _NONE: Final[Roots] = frozenset()
 _PARTS: Final = ("getattr", "getitem", "unpack", "project", "build_tuple", "build_list", "build_slice", "inplace")
+_ARITHMETIC: Final = ("binary", "unary", "compare")
 _TESTS: Final = ("is", "is_not", "not", "truth", "get_len")
 _VIEWS: Final = ("reshape", "transpose", "swapaxes", "ravel")
 _NEW: Final = ("copy", "argmax", "argmin")
@@ -108,21 +109,22 @@ class Ownership:
     def _find_roots(self) -> None:
         for param in self.ir.entry.params:
             self.roots[param] = _FOREIGN
-        changed = True
-        while changed:
-            changed = False
-            for block in self.ir.blocks:
+        order = reverse_postorder(self.ir)
+        again = True
+        while again:
+            again, seen = False, set()
+            for block in order:
+                seen.add(block)
                 for s in block.statements:
                     found = self._roots_of(s)
-                    if s.result is not None and found != self.roots.get(s.result):
+                    if s.result is not None:
                         self.roots[s.result] = found
-                        changed = True
-                changed |= self._bind(block)
+                again |= not seen.isdisjoint(self._bind(block))
 
-    def _bind(self, block: Block) -> bool:
-        """Let parameters have the roots of what is bound to them."""
+    def _bind(self, block: Block) -> list[Block]:
+        """Let parameters have the roots of what is bound to them; the blocks of those that have more now."""
         terminator = block.terminator
-        changed = False
+        changed = []
         for edge in block.edges():
             count = len(edge.target.params) - len(edge.args)
             given = [_FOREIGN] * count + [self.of(x) for x in edge.args]
@@ -130,24 +132,25 @@ class Ownership:
                 before = self.roots.get(param)
                 if before is None or not roots <= before:
                     self.roots[param] = roots | (before or _NONE)
-                    changed = True
+                    changed.append(edge.target)
         for operand in terminator.operands if terminator.kind in RECEIVED else ():
             self._escape(operand)
         return changed
 
     def _roots_of(self, s: Statement) -> Roots:
         fact = self.site.facts.get(s.result) if s.result is not None else None
+        if s.op in _ARITHMETIC:
+            if isinstance(fact, ArrayFact):
+                return self._own(s)
+            return _NONE if isinstance(fact, (NumberFact, ShapeFact)) else self._together(s) | _FOREIGN
         self._keep(s)
         if s.op in _TESTS or isinstance(fact, (NumberFact, ShapeFact)):
             return _NONE
         make = _RULES.get(s.op)
         if make is not None:
             return make(self, s)
-        known = isinstance(fact, ArrayFact)
         if s.op == "inplace" and isinstance(self.site.fact(s.operands[0]), ArrayFact):
             return self.of(s.operands[0])
-        if s.op in ("binary", "unary", "compare"):
-            return self._own(s) if known else self._together(s) | _FOREIGN
         return self._together(s) if s.op in _PARTS else _FOREIGN
 
     def _own(self, s: Statement) -> Roots:
@@ -172,7 +175,7 @@ class Ownership:
             name = s.data[0]
             if name not in _VIEWS + _NEW or not isinstance(self.site.fact(s.operands[0]), ArrayFact):
                 self._escape(*s.operands)
-        elif s.op not in _PARTS + _TESTS and s.op not in ("binary", "unary", "compare"):
+        elif s.op not in _PARTS + _TESTS:
             self._escape(*s.operands)
 
     def _is_known(self, s: Statement) -> bool:

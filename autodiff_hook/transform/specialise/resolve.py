@@ -121,9 +121,11 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
     meaning = _MEANINGS.get(s.op)
     if meaning is None:
         raise Refused(f"{s.op} is not specialised")
-    require_native(inf, s)
     if inf.keeps and keeping.keep(inf, s):
         return None
+    if s.op in _ARITHMETIC and _is_numeric(inf, s) and registry.has_rules(function := BINARY[s.data]):
+        return by_rule(inf, s, function, s.operands, {}, function)
+    require_native(inf, s)
     if s.op in _OF_VALUES and require_value(inf, s, s.operands[: _OF_VALUES[s.op]]):
         return None
     for operand in s.operands:
@@ -161,8 +163,6 @@ def _same(inf: Inference, s: Statement) -> Abstract:
 
 def _binary(inf: Inference, s: Statement) -> Abstract | None:
     function = BINARY[s.data]
-    if _is_of_numbers(inf, s.operands) and registry.has_rules(function):
-        return by_rule(inf, s, function, s.operands, {}, function)
     found = sets.operation(inf, s)
     if found is not None:
         return found
@@ -197,19 +197,24 @@ def _binary(inf: Inference, s: Statement) -> Abstract | None:
     return call_known(inf, s, function, s.operands, {})
 
 
-def _is_of_numbers(inf: Inference, operands: list[Operand]) -> bool:
-    """Whether operands are nothing but floats and whole numbers, of which not all are known."""
+def _is_numeric(inf: Inference, s: Statement) -> bool:
+    """Whether arithmetic is that of numbers, or of arrays which it leaves alone; not all of them are known."""
+    arrays = s.op == "binary" and not inf.one_way
     unknown = False
-    for operand in operands:
+    for operand in s.operands:
         kind = inf.type_of(operand)
-        if isinstance(kind, Number) and kind.types <= _PLAIN:
+        if isinstance(kind, Known):
+            if type(kind.value) not in _REAL:
+                return False
+        elif isinstance(kind, Number) and kind.types <= _REAL or arrays and isinstance(kind, Array):
             unknown = True
-        elif not isinstance(kind, Known) or type(kind.value) not in _PLAIN:
+        else:
             return False
     return unknown
 
 
-_PLAIN: Final = frozenset({int, float})
+_ARITHMETIC: Final = ("binary", "inplace")
+_REAL: Final = frozenset({int, float, np.float64})
 _OF_SEQUENCES: Final[dict[str, Meaning]] = {"*": lists.repeated, "+": lists.sum_of}
 
 

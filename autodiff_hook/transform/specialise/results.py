@@ -289,8 +289,12 @@ def _square(value: Abstract) -> Any:
 def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The result of a function without effects for examples."""
     try:
-        if getattr(run, "__module__", None) in _SILENT and _PLAIN.issuperset(map(type, args)) and not kwargs:
-            return run(*args)
+        if getattr(run, "__module__", None) in _SILENT and not kwargs:
+            if _PLAIN.issuperset(map(type, args)):
+                return run(*args)
+            if _REAL.issuperset(map(type, args)):
+                with np.errstate(all="ignore"):
+                    return run(*map(_copied if wants_to_write(run) else _own, args))
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = run(*map(_copied if wants_to_write(run) else _own, args), **kwargs)
@@ -311,8 +315,9 @@ def _filled(array: Any) -> Any:
 
 
 _SILENT: Final = ("_operator", "math")
-"""The modules whose functions of floats and ints warn of nothing."""
+"""The modules whose functions warn of nothing but what arithmetic of NumPy does."""
 _PLAIN: Final = frozenset({float, int})
+_REAL: Final = frozenset({float, int, np.float64, np.ndarray})
 
 
 def _own(value: Any) -> Any:
