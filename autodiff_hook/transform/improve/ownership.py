@@ -57,8 +57,12 @@ class Ownership:
         self.roots: dict[Variable, Roots] = {}
         self.escaped: set[Variable] = {FOREIGN}
         self._find_roots()
-        self.live_out = live_out(ir.blocks)
         self._keep_residuals()
+
+    @lazy
+    def live_out(self) -> dict[Block, set[Variable]]:
+        """What is live after each block."""
+        return live_out(self.ir.blocks)
 
     def _keep_residuals(self) -> None:
         """What lives beyond the place where a program is cut may be read by any number of reverse sweeps."""
