@@ -1,45 +1,50 @@
-"""How long compiling may take: passes ask whether their time is up, and stop where they are.
+"""How long compiling may take: passes count what they do, and stop where they are when that is too much.
 
-It is the processor's time, of one thread: that of other threads and programs does not count.
+Steps are counted, and no clock is asked: what is compiled must not depend on how fast and how busy a machine is.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
-# Not every platform has a clock of the thread (WebAssembly has none).
-cpu_time: Callable[[], float] = getattr(time, "thread_time", time.process_time)
+STEP: Final = 1.5e-5
+"""The seconds that a step takes on the machine that all others are taken for."""
 
 
 class OutOfTime(Exception):
     """A pass has been stopped."""
 
 
-class _Deadline(threading.local):
-    at = math.inf
-    questions = 0
+class _Work(threading.local):
+    done = 0.0
+    most = math.inf
 
 
-_deadline = _Deadline()
+_work = _Work()
+
+
+def spent() -> float:
+    """For how many seconds this thread has compiled so far."""
+    return _work.done
 
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
     """Let what is compiled meanwhile, in this thread, take so long."""
-    before = _deadline.at
-    _deadline.at = min(before, cpu_time() + seconds)
+    before = _work.most
+    _work.most = min(before, _work.done + seconds)
     try:
         yield
     finally:
-        _deadline.at = before
+        _work.most = before
 
 
-def check() -> None:
-    """Stop the pass if its time is up; the clock is asked every eighth time."""
-    _deadline.questions += 1
-    if not _deadline.questions & 7 and cpu_time() > _deadline.at:
+def check(steps: int = 1) -> None:
+    """Count what a pass is about to do, and stop it if that is too much."""
+    _work.done += steps * STEP
+    if _work.done > _work.most:
         raise OutOfTime

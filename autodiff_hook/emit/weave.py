@@ -25,7 +25,7 @@ class Weaver:
         self.handlers: dict[Block, tuple[Segment, list[Variable], bool]] = {}
         ranks = {block: i for i, block in enumerate(graph.ir.blocks)}
         for chain, segment in self.segments.items():
-            budget.check()
+            budget.check(3)
             segment.rank = ranks[chain.blocks[0]]
             segment.nesting = len(chain.loops)
         for block in graph.order:

@@ -14,8 +14,7 @@ from sys import gettrace
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
-from autodiff_hook import config, reports
-from autodiff_hook.budget import cpu_time
+from autodiff_hook import budget, config, reports
 from autodiff_hook.debugging import NANS
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
@@ -347,14 +346,14 @@ def _versions() -> tuple[int, int]:
 
 def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
     """A program, within the time that making one may take."""
-    allowance, before = known.allowance(), cpu_time()
+    allowance, before = known.allowance(), budget.spent()
     try:
         made = program(call, form, _OPERATIONS if known.one_way else 0, allowance, known.undefined > 1)
     except Stopped:
         known.price = 2 * allowance
         raise
     finally:
-        known.cost, known.since = cpu_time() - before, known.ran
+        known.cost, known.since = budget.spent() - before, known.ran
         if known.one_way:
             known.spent += known.cost
     return made

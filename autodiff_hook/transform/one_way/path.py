@@ -199,7 +199,7 @@ class Path(Earnest):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         self.size += 1
-        budget.check()
+        budget.check(2)
         if self.size > self.limit:
             raise Refused(f"the way through the program has more than {self.limit} operations")
         s = Statement(op, [self.present(x) for x in operands], Variable(name), data, self.position)

@@ -373,11 +373,11 @@ class Inference:
         self.program.blocks += body.blocks
 
     def _visit(self, block: Block) -> None:
-        budget.check()
         self.visited.add(block)
         self.traps.take_back(block)
         self.block, self.index = block, 0
         while self.index < len(block.statements) or self.ends.keep(block):
+            budget.check(4)
             statement = block.statements[self.index]
             if statement.result is not None:
                 self.aliases.pop(statement.result, None)

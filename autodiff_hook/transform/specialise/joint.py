@@ -158,7 +158,7 @@ class _Joint(Cotangents):
         out = self.starts[block, mode]
         self.whole_loops = {loop for loop in self.shape.loops_of[block] if loop not in mode}
         for statement in reversed(block.statements):
-            budget.check()
+            budget.check(2)
             out = self._reverse_statement(statement, out)
         if block in self.landings:
             self._reverse_item(self.landings[block], block, out)

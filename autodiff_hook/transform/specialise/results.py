@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook import budget
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import wants_to_write
 from autodiff_hook.transform.specialise.abstract import (
@@ -293,8 +294,10 @@ def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> A
             if _PLAIN.issuperset(map(type, args)):
                 return run(*args)
             if _REAL.issuperset(map(type, args)):
+                _count(args)
                 with np.errstate(all="ignore"):
                     return run(*map(_copied if wants_to_write(run) else _own, args))
+        _count(args)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = run(*map(_copied if wants_to_write(run) else _own, args), **kwargs)
@@ -303,6 +306,15 @@ def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> A
         raise Refused(f"{named(run)} raised {type(error).__name__}: {error}") from error
 
 
+def _count(args: list[Any]) -> None:
+    """What is tried out on large arrays takes as long as the operation does when it runs."""
+    size = sum([x.size for x in args if type(x) is np.ndarray])
+    if size > _AT_ONCE:
+        budget.check(size // _AT_ONCE)
+
+
+_AT_ONCE: Final = 10_000
+"""How many elements an operation works on in the time of one step."""
 _UNINITIALISED: Final = (np.empty, np.empty_like)
 """What gives arrays of whatever the memory holds, on which others would be tried out."""
 
