@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import datetime
 import math
 import sys
 import time
@@ -335,6 +336,16 @@ def test_times_are_executed(f):
 
 def test_dates_of_numpy_are_executed():
     check(by_dates, 0.3, 0.7)
+
+
+def of_the_day(x, when):
+    passed = np.asanyarray(np.datetime64(when) - np.datetime64("2000-01-01"), dtype=np.timedelta64)
+    return x * np.sin(passed / np.timedelta64(1, "D") / 100.0)
+
+
+def test_a_time_of_the_program_becomes_an_array():
+    for day in (1, 2, 9):
+        check(of_the_day, 0.3, datetime.datetime(2024, 5, day))
 
 
 def test_what_asks_for_the_time_is_asked_each_time():

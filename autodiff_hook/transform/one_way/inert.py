@@ -40,7 +40,7 @@ def called(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: 
     """``re.match(…)``, ``timedelta(…)``, or a method of what these give; None if it is none, or of something else."""
     home = getattr(function, "__objclass__", None)
     known = home in _CLASSES or any(function is x for x in (*_FUNCTIONS, *_MOMENTS))
-    if not known and not (_computes(function) and any(_is_array(inf.type_of(x)) for x in args)):
+    if not known and not (_computes(function) and any(_is_time(inf.type_of(x)) for x in args)):
         return None
     return _given(inf, s, function, [*args, *kwargs.values()], tuple(kwargs))
 
