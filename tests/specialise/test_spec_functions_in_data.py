@@ -268,6 +268,14 @@ def with_attributes(x, y):
     return sum(f(1.0) * f.weight for f in found)
 
 
-@pytest.mark.parametrize("f", [which_it_is, what_it_is, as_keys, with_attributes])
+def with_other_defaults(x, y):
+    found = [lambda t=x * k, k=k: t * k + y for k in range(3)]
+    total = found[2]()
+    found[2].__defaults__ = (x * y, 5.0)
+    setattr(found[1], "__defaults__", (y, 2.0))  # noqa: B010
+    return total + sum(f() for f in found)
+
+
+@pytest.mark.parametrize("f", [which_it_is, what_it_is, as_keys, with_attributes, with_other_defaults])
 def test_what_else_is_asked_of_them(f):
     check(f, 0.7, 0.9, specialised=None)

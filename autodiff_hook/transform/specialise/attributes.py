@@ -38,7 +38,7 @@ from autodiff_hook.transform.specialise.exceptions import INITIALISERS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import shown
-from autodiff_hook.transform.specialise.kept import Kept
+from autodiff_hook.transform.specialise.kept import Kept, names_of
 from autodiff_hook.transform.specialise.objects import (
     METHODS,
     assign,
@@ -352,6 +352,8 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     if cls is None or isinstance(target, Tuple):
         raise Refused(f"an attribute of {named(target)} is assigned")
     if isinstance(target, Dict) and issubclass(cls, Kept):
+        if name not in names_of(cls):
+            raise Refused("an attribute of a function that is made on the way is assigned")
         return dicts.store_slot(inf, s, owner, target, name, value)
     if type(lookup(cls, "__setattr__")) is FunctionType:
         inf.assume(owner)
