@@ -69,6 +69,7 @@ OF_BITS: Final = frozenset(
     )
 )
 """The rules of these know numbers only, and that they are constant."""
+_WITH_MEMO: Final = frozenset(map(id, (np.ndarray.__deepcopy__, np.generic.__deepcopy__)))
 
 
 def call_on_bits(alg: Algebra, t: Any, function: Any, args: Args) -> Result:
@@ -88,7 +89,7 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
         return call_on_bits(alg, t, function, args)
     if id(function) in MAKING and makes_objects(function, args, kwargs):
         return made_objects(alg, t, function, args, kwargs)
-    if function is np.ndarray.__deepcopy__ and not has_parts(args[0]):
+    if id(function) in _WITH_MEMO and not has_parts(args[0]):
         # The memo is of no use to what refers to nothing.
         args, t = (args[0], None), (t[0], None)
     whole = None if kwargs else whole_tokens(alg, args, t)

@@ -307,11 +307,13 @@ def of_a_deep_copy(x):
     line = Line(x, np.array([1.0, 2.0]))
     other = copy.deepcopy(line)
     other.offset[0] = line.slope
+    other.gain = other.offset[0]
+    other.slope += copy.deepcopy(other).gain
     return other(x)[0] * x + copy.deepcopy({"line": other, "a": line.offset})["line"].slope
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_deep_copy_of_what_holds_constant_arrays(mode):
+def test_a_deep_copy_of_what_holds_arrays_and_numbers_of_them(mode):
     order = 2 if mode == "hvp" else 1
     assert MODES[mode](of_a_deep_copy, 1.3) == pytest.approx(differences(of_a_deep_copy, 1.3, order), rel=1e-5)
     assert generic_gradient(of_a_deep_copy, 1.3) == pytest.approx((differences(of_a_deep_copy, 1.3, 1),))
