@@ -65,9 +65,27 @@ def package_of(owner: Any) -> str:
     return str(module).partition(".")[0]
 
 
+def named_output(function: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The arguments of a call, with the last of those by place by its name if it is the array for NumPy's result.
+
+    As the first of those by name it stays where it was.
+    """
+    if type(function) not in _TAKING_OUTPUTS or "out" in kwargs or not args or args[-1] is None:
+        return args, kwargs
+    several = isinstance(function, np.ufunc) and function.nout != 1
+    if several or len(args) - 1 != place_of_out(function):
+        return args, kwargs
+    return args[:-1], {"out": args[-1], **kwargs}
+
+
+_TAKING_OUTPUTS: Final = frozenset({np.ufunc, MethodDescriptorType, DISPATCHED})
+
+
 @cache
 def place_of_out(function: Any) -> int | None:
     """Where a function of NumPy's takes the array for its result; the method of its name, called with an array, too."""
+    if isinstance(function, np.ufunc):
+        return int(function.nin)
     if type(function) is MethodDescriptorType:
         function = getattr(np, function.__name__, None) if function.__objclass__ is np.ndarray else None
     if type(function) is not DISPATCHED:

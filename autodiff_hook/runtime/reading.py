@@ -226,8 +226,6 @@ def _has_output(kwnames: tuple[str, ...]) -> bool:
 
 def _most_arguments(function: Any) -> int:
     """How many arguments by place a function of NumPy's can have before one may be an array for its result."""
-    if isinstance(function, np.ufunc):
-        return int(function.nin)
     return 1 if function is np.nan_to_num else place_of_out(function) or sys.maxsize
 
 

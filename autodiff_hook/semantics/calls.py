@@ -33,7 +33,7 @@ from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, is_iterated_by_code, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
-from autodiff_hook.runtime.native import DISPATCHED
+from autodiff_hook.runtime.native import DISPATCHED, named_output
 from autodiff_hook.runtime.oddities import adds_objects, is_own_number
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.attributes import getattr_
@@ -181,6 +181,7 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
 
 def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """What ``apply`` gives for all but functions and classes in Python that nobody knows more of."""
+    args, kwargs = named_output(function, args, kwargs)
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
     meaning = WITH_OPTIONS.get(id(function)) if kwargs else None

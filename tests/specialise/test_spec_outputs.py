@@ -65,6 +65,15 @@ def not_of_a_ufunc(x):
     return np.sum(z**2)
 
 
+def by_position_of_functions(x):
+    y, c, z, w = x * 3.0, np.zeros(4), np.zeros(4), np.zeros(4)
+    np.clip(y, 1.0, 2.5, y)
+    np.dot(np.outer(x, x), y, c)
+    np.sum(np.outer(y, x), 1, None, z)
+    y.cumsum(0, None, w)
+    return np.sum(w**2) + c @ z
+
+
 def read_before_and_after(x):
     y = np.exp(x)
     before = y[1:] * 2.0
@@ -127,7 +136,7 @@ def by_masks(x):
 WRITING = [
     *(on_a_diagonal, at_flat_places, along_an_axis, by_masks),
     *(copied_as_floats, not_copied, by_position, into_a_part, where_it_is_defined, where_others_stay, where_of_numbers),
-    *(where_of_rows, not_of_a_ufunc, read_before_and_after, in_a_loop, in_a_branch),
+    *(where_of_rows, not_of_a_ufunc, by_position_of_functions, read_before_and_after, in_a_loop, in_a_branch),
 ]
 
 

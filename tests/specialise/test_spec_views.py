@@ -386,21 +386,14 @@ def test_stores_at_places(f):
 
 def summed_by_position(a):
     c = np.zeros(5)
-    np.sum(a, 1, None, c)
+    np.sum(a, 1, None, c, True)
     return float(c @ c)
 
 
-def multiplied_by_position(a):
-    c = np.zeros(5)
-    np.dot(a, a[0], c)
-    return float(c @ c)
-
-
-@pytest.mark.parametrize("f", [summed_by_position, multiplied_by_position])
-def test_results_that_are_written_by_position(f):
+def test_a_result_that_is_written_by_position_before_other_arguments():
     for _ in range(3):
         with pytest.raises(ad.NotDifferentiable, match="not given by name"):
-            ad.gradient(f, MATRIX)
+            ad.gradient(summed_by_position, MATRIX)
 
 
 def on_the_diagonal(a):

@@ -21,6 +21,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import wrapped_by
+from autodiff_hook.runtime.native import named_output
 from autodiff_hook.semantics.equivalents.changing import held
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared, lookup
@@ -92,7 +93,7 @@ from autodiff_hook.transform.specialise.results import outcome
 from autodiff_hook.transform.specialise.ruled import by_rule, has_numpy_outcome, is_pure, result_of
 from autodiff_hook.transform.specialise.stopping import Body, stop, stopped, without_derivative
 from autodiff_hook.transform.specialise.wording import named
-from autodiff_hook.transform.specialise.writing import named_output, written
+from autodiff_hook.transform.specialise.writing import written
 
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
 """Functions, and classes of callables, in whose calls' place the program gets a body that is made for it, or another

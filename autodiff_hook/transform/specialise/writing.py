@@ -46,13 +46,6 @@ def _result_written(
     return _done(inf, s, out)
 
 
-def named_output(function: Any, args: list[Operand], kwargs: Kwargs) -> tuple[list[Operand], Kwargs]:
-    """The arguments of a call, with the array for the result of a ufunc by its name."""
-    if isinstance(function, np.ufunc) and function.nout == 1 and len(args) == function.nin + 1 and "out" not in kwargs:
-        return args[:-1], {**kwargs, "out": args[-1]}
-    return args, kwargs
-
-
 def _chosen_part(
     inf: Inference, s: Statement, function: Any, args: list[Operand], where: Operand, out: Operand
 ) -> tuple[Operand, Operand]:
