@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -141,6 +142,21 @@ def named_by_a_text(x, y):
 
 def rounded(kind, number):
     return getattr(math, f"a{kind}" if number > 1 else f"{kind}{'h' * number!s}")
+
+
+def by_another_name_later(x, y):
+    name, get, total = OTHERS[0] or "cos", itemgetter(0), 0.0
+    for _ in range(2):
+        total += getattr(math, name)(x) * get((x, y, 3.0))
+        name, get = "tan", itemgetter(1)
+    return total
+
+
+OTHERS = ["sin", "exp"]
+
+
+def test_what_is_known_of_a_name_is_known_of_its_first_value_only():
+    check(by_another_name_later, 0.7, 0.4, specialised=None)
 
 
 def too_few(x):

@@ -115,7 +115,11 @@ def call(
     if isinstance(callee, Known):
         if isinstance(callee.value, (FunctionType, type)):
             inf.assume(function)
-        return call_known(inf, s, callee.value, args, kwargs)
+        found = call_known(inf, s, callee.value, args, kwargs)
+        if function not in s.operands:
+            # What has taken the place of the call is for this callable alone.
+            inf.assumptions.call(function, callee)
+        return found
     if isinstance(callee, OneOf) and not inf.one_way:
         dividing.called(inf, s, function, args, kwargs)
         return None

@@ -80,6 +80,7 @@ def attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abst
     owner, name, *default = map(inf.type_of, args)
     if not isinstance(name, Known) or type(name.value) is not str:
         raise Refused("an attribute whose name is not known")
+    inf.assume(args[1])
     if default:
         if not isinstance(owner, (Number, Array)):
             raise Refused("an attribute that may be missing")
@@ -97,6 +98,7 @@ def assigned_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstr
     name = inf.type_of(args[1])
     if not isinstance(name, Known) or type(name.value) is not str:
         raise Refused("an attribute whose name is not known is assigned")
+    inf.assume(args[1])
     if s.result is not None:
         inf.types[s.result] = Known(None)
     s.op, s.operands, s.data, s.result = "setattr", [args[0], args[2]], name.value, None
