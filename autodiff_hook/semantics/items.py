@@ -134,7 +134,7 @@ def load_by(alg: Algebra, owner: Any, key: Any, moving: Any, value: Any) -> Any:
     What was there before the program came is known for this number alone, and not how it depends on it.
     """
     token = load(alg, owner, key, value)
-    if token is not None or moving is None or kind(value) not in _COMPUTED or type(value) in (int, bool):
+    if token is not None or moving is None or kind(value) == "inert" or type(value) is int:
         return token
     found = known(alg, owner)
     if found is not None and key in found or not _is_measured(key, moving):
@@ -149,7 +149,6 @@ def _is_measured(key: Any, moving: Any) -> bool:
     return moving is not None and not isinstance(key, int)
 
 
-_COMPUTED: Final = ("number", "array", "tuple")
 _REMEMBERED: Final = "a dict is asked for a key that depends on what is differentiated, and had its value before"
 _RECOMPUTED: Final = (
     "empty the dict before (or let it be a functools.lru_cache, which is computed again)",

@@ -6,7 +6,9 @@ Dicts that a program keeps what it has computed in are no such caches: what they
 from __future__ import annotations
 
 import functools
+import math
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -354,15 +356,46 @@ def kept_by_its_bytes(x):
     return memory[key][0]
 
 
+def kept_in_a_list(x):
+    if x not in memory:
+        memory[x] = [x, {"cube": x**3}]
+    return memory[x][1]["cube"]
+
+
+def kept_in_an_object(x):
+    if x not in memory:
+        memory[x] = types.SimpleNamespace(cube=x**3)
+    return memory[x].cube
+
+
 @pytest.mark.parametrize("operator", MODES)
 @pytest.mark.parametrize(
-    "f", [asked_first, tried, got_by_a_pair, set_by_default, taken, kept_by_its_text, kept_by_its_bytes]
+    "f",
+    [
+        *(asked_first, tried, got_by_a_pair, set_by_default, taken, kept_by_its_text, kept_by_its_bytes),
+        *(kept_in_a_list, kept_in_an_object),
+    ],
 )
 def test_what_a_dict_remembers_of_a_number_is_no_constant(operator, f):
     memory.clear()
     assert MODES[operator](f, 1.3) == pytest.approx(differences(lambda x: x**3, 1.3, 2 if operator == "hvp" else 1))
     with pytest.raises(ad.NotDifferentiable, match="had its value before"):
         MODES[operator](f, 1.3)
+
+
+NAMES, SAME = {0.5: "sin", 1.3: "cos"}, {1.3: 1.3}
+
+
+def named_by(x):
+    return getattr(math, NAMES[x] or "exp")(x)
+
+
+@pytest.mark.parametrize("operator", MODES)
+@pytest.mark.parametrize("f", [lambda x: SAME[x] ** 3, lambda x: SAME.get(x, x) ** 3, lambda x: x * SAME[x]])
+def test_what_a_table_has_of_a_number_is_no_constant(operator, f):
+    with pytest.raises(ad.NotDifferentiable, match="had its value before"):
+        MODES[operator](f, 1.3)
+    assert ad.gradient(named_by, 1.3) == pytest.approx((-math.sin(1.3),))
 
 
 TABLE = {1: 2.0, 2: 5.0, "scale": 3.0}

@@ -33,7 +33,7 @@ from autodiff_hook.transform.specialise.lattice import (
     sites_in,
 )
 from autodiff_hook.transform.specialise.prepare import Shape
-from autodiff_hook.transform.specialise.program import APPEND, ITEMS, PURE, STORE, OwnPlan, Program, RulePlan
+from autodiff_hook.transform.specialise.program import APPEND, ITEMS, LOAD, PURE, STORE, OwnPlan, Program, RulePlan
 from autodiff_hook.transform.specialise.spreading import Spread, flat, sources
 
 _CHANGES = (APPEND, STORE)
@@ -61,6 +61,8 @@ def needed(program: Program, shape: Shape, params: list[Variable], lent: Iterabl
         if s.result in result and program.plans.get(s) == PURE and not iterates and not begins:
             raise Refused(f"{s.op} of what is differentiated", s)
         plan = program.plans.get(s)
+        if s.result in useful and s.result not in active and _key_asked(s, program) in active:
+            raise Refused("a dict is asked for a key that depends on what is differentiated", s)
         if reads_keys and any(x in active for x in _keys(s, program)):
             raise Refused("a key of a dict depends on what is differentiated", s)
         if isinstance(plan, RulePlan) and any(x in active for x in _options(plan)):
@@ -105,6 +107,14 @@ def _keys(s: Statement, program: Program) -> list[Operand]:
     if plan == ITEMS and s.op == "build_map":
         return s.operands[::2]
     return s.operands[1:2] if plan == STORE and isinstance(program.type_of(s.operands[0]), Dict) else []
+
+
+def _key_asked(s: Statement, program: Program) -> Operand | None:
+    """The key by which a statement takes a number or an array out of a dict."""
+    plan = program.plans.get(s)
+    if plan != LOAD or s.op != "getitem" or not isinstance(program.type_of(s.operands[0]), Dict):
+        return None
+    return s.operands[1] if differentiable(program.type_of(s.made)) else None
 
 
 def _is_dict(value: Abstract) -> bool:
