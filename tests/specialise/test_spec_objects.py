@@ -6,7 +6,7 @@ import functools
 import math
 
 import pytest
-from specialised_cases import check, check_slopes, oracle
+from specialised_cases import check, check_all_ways, check_slopes, oracle
 
 import autodiff_hook as ad
 
@@ -423,6 +423,27 @@ class Gauge:
     @staticmethod
     def halved(x):
         return x / 2
+
+
+class Library:
+    """Names functions of another library."""
+
+    root, made = staticmethod(math.sqrt), staticmethod(Complex)
+
+
+LIBRARY = Library()
+
+
+def by_static_methods(x):
+    return Library().root(x) * Library.root(x + 1.0) * LIBRARY.root(x + 2.0) * LIBRARY.made(x, x).size
+
+
+def test_static_methods_that_are_no_functions_of_python(monkeypatch):
+    check_all_ways(by_static_methods, 2.0)
+    monkeypatch.setattr(Library, "root", staticmethod(math.exp))
+    check_all_ways(by_static_methods, 1.5)
+    monkeypatch.setattr(LIBRARY, "root", math.log, raising=False)
+    check_slopes(by_static_methods, 1.5)
 
 
 def set_by_property(x):

@@ -158,11 +158,12 @@ def _method(
     """The function of a method that an object has of its class, and what is bound; None if it has something else."""
     cls = receiver_class(value)
     found = look(inf, cls, name)
-    code = found.__func__ if issubclass(type(found), (staticmethod, classmethod)) else found
-    if type(code) not in METHODS or _is_hidden(inf, s, value, owner, name):
+    static = issubclass(type(found), staticmethod)
+    code = found.__func__ if static or issubclass(type(found), classmethod) else found
+    if not static and type(code) not in METHODS or _is_hidden(inf, s, value, owner, name):
         return None
     inf.assume(owner)
-    if issubclass(type(found), staticmethod):
+    if static:
         return code, []
     return code, [owner if found is code else Constant(cls)]
 
