@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import heapq
 import math
 from collections import Counter, defaultdict
@@ -283,6 +284,85 @@ def in_their_order(x, y):
     return total
 
 
+class Sender:
+    """Is told what it is sent by others, and what it was sent last, by the node that sends."""
+
+    def __init__(self, value):
+        self.value, self.sent = value, {}
+
+    def send(self, other, weight):
+        other.value += (weight - other.sent.get(self, 0.0)) * self.value
+        other.sent[self] = weight
+
+
+def messages(x, y):
+    a, b, c = nodes = [Sender(x), Sender(y), Sender(x * y)]
+    a.send(b, x)
+    b.send(c, y)
+    a.send(c, y)
+    a.send(b, y if y > x else x)
+    return sum(v * node.value for node in nodes for v in node.sent.values()) + len(c.sent)
+
+
+def by_nodes(x, y):
+    a, b = Sender(x), Sender(y)
+    d = {a: x, (b, 1): x * y, (b, 2): y}
+    d[(a, b)] = d.pop(a) * x
+    total = d.setdefault(a, y) * d.get((b, 1), x) + (x if (b, 3) in d else y) + (a in d)
+    del d[a]
+    for key, value in d.items():
+        first, second = key
+        total = total * first.value + value * (second if second in (1, 2) else second.value)
+    grouped = defaultdict(list)
+    for key in d:
+        grouped[key[0]].append(d[key])
+    last, held = grouped.popitem()
+    return total + sum(held) * last.value + sum(sum(v) * k.value for k, v in grouped.items())
+
+
+def of_missing_nodes(x, y):
+    a, d = Sender(x), {Sender(x): y}
+    try:
+        return d[a]
+    except KeyError:
+        return d.get(a, x) * len(dict.fromkeys([a, a, Sender(y)])) + y
+
+
+def of_copied_nodes(x, y):
+    a = Sender(x)
+    d, b = copy.deepcopy(({a: x * y, (a, 0): [y]}, a))
+    b.value *= y
+    return d[b] * b.value * a.value + d[b, 0][0] + (x if a in d else y)
+
+
+def of_named_nodes(x, y):
+    a = Sender(x)
+    named = {"a": a}
+    sent = {named["a"]: x, Sender(y): y}
+    return {node.value: v * node.value for node, v in sent.items()}[x] * len({**sent}) + ({a: 1} == {a: 1}) * y
+
+
+def by_equal_nodes(x, y):
+    d = {Same(x): x}
+    d[Same(y)] = y
+    return sum(v * k.value for k, v in d.items()) * len(d)
+
+
+def in_a_set_of_pairs(x, y):
+    pairs = {(Sender(x), 0), (Sender(y), 1)}
+    return sum(node.value * (i + 1) for node, i in pairs)
+
+
+def returned(x, y):
+    return {Sender(x): x * y}
+
+
+def lazily(x, y):
+    found = filter(None, [x, y])
+    numbers = iter([x])
+    return next(numbers) * (x if found and not iter([]) else y) + y * bool(numbers) + sum(found)
+
+
 def knots(x, y):
     points = sorted({0.0, x, y, 1.0, x})
     return sum((b - a) ** 2 * (i + 1) for i, (a, b) in enumerate(zip(points, points[1:])))
@@ -306,6 +386,26 @@ def joined(x, y):
 def test_sets_of_objects_of_the_program(f):
     for x, y in ((0.7, 0.3), (0.3, 0.3)):
         check(f, x, y)
+
+
+@pytest.mark.parametrize("f", [messages, by_nodes, of_missing_nodes, of_copied_nodes, lazily])
+def test_dicts_by_objects_of_the_program(f):
+    for x, y in ((0.7, 0.3), (0.3, 0.7), (0.3, 0.3)):
+        check(f, x, y)
+
+
+@pytest.mark.parametrize("f", [by_equal_nodes, in_a_set_of_pairs, of_named_nodes])
+def test_dicts_and_sets_by_objects_that_are_asked_for_more_are_right(f):
+    for x, y in ((0.7, 0.3), (0.3, 0.3)):
+        check(f, x, y, specialised=None)
+
+
+def test_a_dict_by_objects_that_is_returned():
+    for x in (0.7, 0.5):
+        found, back = ad.pullback(returned, x, 0.3)
+        (node,) = found
+        assert node.value == x and found[node] == x * 0.3
+        assert back({node: 1.0}) == back({node: 1.0}) == (0.3, x)
 
 
 @pytest.mark.parametrize("f", [knots, of_bounds])

@@ -43,6 +43,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Container,
     Fresh,
     Instance,
+    Iterator,
     Known,
     Number,
     Outside,
@@ -294,7 +295,7 @@ def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _bool(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    asked = len(args) == 1 and isinstance(inf.type_of(args[0]), (Container, Fresh, Outside))
+    asked = len(args) == 1 and isinstance(inf.type_of(args[0]), (Container, Fresh, Iterator, Outside))
     return alias(inf, s, inf.perform("truth", args)) if asked else None
 
 

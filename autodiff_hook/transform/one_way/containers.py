@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeGuard
 
@@ -12,7 +12,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import behind, has_in_type
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised, is_container
+from autodiff_hook.transform.one_way.trail import Raised, is_container, is_open
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     MISSING,
@@ -86,7 +86,7 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     value = inf.type_of(operand)
     if isinstance(value, Container):
         held = inf.content(operand)
-        return list(map(inf.shown, held)) if value.cls in KEYED else list(held)
+        return list(shown_keys(inf, held)) if value.cls in KEYED else list(held)
     if isinstance(value, Tuple):
         return [Constant(k) for k in value.keys] if value.cls is dict else _taken_apart(inf, operand, value)
     if isinstance(value, Known) and isinstance(value.value, (tuple, str, range, frozenset)):
@@ -182,7 +182,7 @@ def item_at(value: List, index: int) -> Abstract:
 def build(inf: Path, s: Statement) -> Abstract:
     """``[…]`` and ``{…}``."""
     if s.op == "build_map":
-        keys = [inf.pin(k) for k in s.operands[::2]]
+        keys = [as_key(inf, k) for k in s.operands[::2]]
         return new(inf, dict, dict(zip(keys, s.operands[1::2])))
     if s.op == "build_set":
         return new(inf, set, items_of_set(inf, s.operands))
@@ -197,18 +197,33 @@ def items_of_set(inf: Path, operands: Iterable[Operand]) -> set[Any]:
     return held
 
 
+def as_key(inf: Path, operand: Operand) -> Any:
+    """What an operand is as a key: its value, which decides about the way; an object that is like no other, itself."""
+    value = inf.type_of(operand)
+    if isinstance(value, Fresh) and is_like_no_other(inf, value.cls):
+        return value.made
+    if operand in inf.tuples:
+        return tuple([as_key(inf, x) for x in inf.tuples[operand]])
+    return inf.pin(operand)
+
+
+def shown_keys(inf: Path, held: Collection[Any]) -> Iterator[Operand]:
+    """The keys of a dict, or what a set holds."""
+    if isinstance(held, (set, frozenset)) and any(map(is_open, held)):
+        raise Refused("an iteration over a set of what is not known, whose order is its own")
+    return map(inf.shown, held)
+
+
 def as_item(inf: Path, operand: Operand, held: set[Any]) -> Any:
-    """What an operand is in a set: its value; an object that is like no other, and a number that is not known, itself.
+    """What an operand is in a set: a key, or a number that is not known.
 
     Whether such a number equals one that is there decides about the way.
     """
     value = inf.type_of(operand)
-    if isinstance(value, Fresh) and is_like_no_other(inf, value.cls):
-        return value.made
     types = number_types(value)
     whole = isinstance(value, Known) or types is not None and types <= WHOLE | {bool}
     if types is None or whole and not any(isinstance(x, Variable) for x in held):
-        return inf.pin(operand)
+        return as_key(inf, operand)
     if not _is_equal(inf, operand, operand):
         raise Refused("nan in a set")
     others = [(x, x if isinstance(x, Variable) else Constant(x)) for x in held]
@@ -276,11 +291,11 @@ def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
         if not type(keys) is type(item) is FunctionType:
             raise Refused("a dict of what has keys")
         found = parts(inf, inf.call(Constant(keys), [operand]))
-        return {inf.pin(key): inf.call(Constant(item), [operand, key]) for key in found}
+        return {as_key(inf, key): inf.call(Constant(item), [operand, key]) for key in found}
     rows = [parts(inf, row) for row in parts(inf, operand)]
     if any(len(row) != 2 for row in rows):
         raise Refused("a dict of what are no pairs")
-    return {inf.pin(key): held for key, held in rows}
+    return {as_key(inf, key): held for key, held in rows}
 
 
 def has_keys(value: Abstract) -> TypeGuard[Fresh | Outside]:
@@ -322,7 +337,7 @@ def known_value(inf: Path, operand: Operand) -> Any:
         return value.value
     if isinstance(value, Container) and value.cls in (set, frozenset):
         held = inf.content(operand)
-        return UNKNOWN if any(isinstance(x, Variable) for x in held) else value.cls(held)
+        return UNKNOWN if any(map(is_open, held)) else value.cls(held)
     if operand in inf.tuples or isinstance(value, Container) and value.cls is list:
         held = [known_value(inf, x) for x in parts(inf, operand)]
         if all(x is not UNKNOWN for x in held):

@@ -9,9 +9,10 @@ from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.transform.one_way.building import is_buildable
 from autodiff_hook.transform.one_way.classes import instance
-from autodiff_hook.transform.one_way.containers import pairs, parts
+from autodiff_hook.transform.one_way.containers import as_key, pairs, parts
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import is_open
 from autodiff_hook.transform.specialise.abstract import Array, Container, Fresh, Instance, Known, List, Number, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import is_copied_plainly, is_set_by_code, look
@@ -42,7 +43,9 @@ def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand
         own = isinstance(value, Container) and cls in DICTS
         if own or cls is dict and not isinstance(value, Instance):
             made = done[operand] = inf.made_like(operand, {}) if own else inf.made(dict, {})
-            inf.content(made).update((k, copied(inf, v, done)) for k, v in pairs(inf, operand).items())
+            for key, item in pairs(inf, operand).items():
+                known = as_key(inf, copied(inf, inf.shown(key), done)) if is_open(key) else key
+                inf.content(made)[known] = copied(inf, item, done)
         elif cls is list and not isinstance(value, Instance):
             made = done[operand] = inf.made(list, [])
             inf.content(made).extend(copied(inf, x, done) for x in parts(inf, operand))

@@ -11,7 +11,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.one_way.building import built_object, is_buildable
-from autodiff_hook.transform.one_way.trail import Trail, has_objects, is_container, is_virtual
+from autodiff_hook.transform.one_way.trail import Trail, has_objects, is_container, is_open, is_virtual
 from autodiff_hook.transform.specialise.abstract import Container, Fresh, Instance, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import shown
@@ -84,6 +84,8 @@ class Earnest(Trail):
         if isinstance(abstract, Container):
             if abstract.cls is dict:
                 keys = list(self.contents[operand])
+                if any(map(is_open, keys)):
+                    raise Refused("a dict is built whose keys are objects of the program")
                 values = [self.frozen(x, built, opened) for x in self.contents[operand].values()]
                 pairs = [x for key, value in zip(keys, values) for x in (Constant(key), value)]
                 types = tuple(map(self.type_of, values))

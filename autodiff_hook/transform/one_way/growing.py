@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.one_way.containers import as_item, has_keys, is_adopted, pairs, parts
+from autodiff_hook.transform.one_way.containers import as_item, as_key, has_keys, is_adopted, pairs, parts
 from autodiff_hook.transform.one_way.iterating import items
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
@@ -62,7 +62,7 @@ def update(inf: Path, owner: Operand, source: Operand) -> None:
         return
     for item in items(inf, source):
         key, value = parts(inf, item)
-        inf.changed(owner)[inf.pin(key)] = value
+        inf.changed(owner)[as_key(inf, key)] = value
 
 
 def _taken(inf: Path, source: Operand) -> Iterator[Operand]:

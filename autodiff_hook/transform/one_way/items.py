@@ -11,6 +11,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.transform.one_way.containers import (
+    as_key,
     changeable,
     elements,
     guarded_length,
@@ -82,7 +83,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
             raise Raised(IndexError)
         return alias(inf, s, inf.perform("getitem", [inf.call(Constant(np.asarray), [owner]), key]))
     if isinstance(value, Container) and value.cls in DICTS:
-        return alias(inf, s, _held(inf, owner, value.cls, inf.pin(key)))
+        return alias(inf, s, _held(inf, owner, value.cls, as_key(inf, key)))
     if isinstance(value, Tuple):
         return alias(inf, s, part_of_dict(inf, owner, value, inf.pin(key)))
     return None
@@ -107,7 +108,7 @@ def _is_key(value: Abstract) -> bool:
 
 def _place(inf: Path, key: Operand) -> Any:
     """An index, a key or a slice: it decides about the way."""
-    return slice(*map(inf.pin, inf.slices[key])) if key in inf.slices else inf.pin(key)
+    return slice(*map(inf.pin, inf.slices[key])) if key in inf.slices else as_key(inf, key)
 
 
 def _at(held: Any, where: Any) -> Any:
@@ -147,7 +148,7 @@ def delitem(inf: Path, s: Statement) -> Abstract:
     """``del owner[key]`` of a container."""
     owner, key = s.operands
     owner = changeable(inf, owner)
-    held, where = inf.changed(owner), inf.pin(key)
+    held, where = inf.changed(owner), as_key(inf, key)
     if getattr(inf.type_of(owner), "cls", None) is Counter:
         held.setdefault(where, key)
     try:

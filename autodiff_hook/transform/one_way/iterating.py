@@ -11,7 +11,15 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import has_in_type
-from autodiff_hook.transform.one_way.containers import KEYED, changeable, elements_of, guarded_length, held_by, parts
+from autodiff_hook.transform.one_way.containers import (
+    KEYED,
+    changeable,
+    elements_of,
+    guarded_length,
+    held_by,
+    parts,
+    shown_keys,
+)
 from autodiff_hook.transform.one_way.derived import rows
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
@@ -145,7 +153,7 @@ class Keys:
         return len(self.held)
 
     def __iter__(self) -> Iterator[Operand]:
-        return map(self.inf.shown, self.held)
+        return shown_keys(self.inf, self.held)
 
 
 class Items(Keys):

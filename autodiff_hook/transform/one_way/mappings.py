@@ -9,7 +9,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.equivalents.ordering import count_in
-from autodiff_hook.transform.one_way.containers import is_adopted, pairs, parts
+from autodiff_hook.transform.one_way.containers import as_key, is_adopted, pairs, parts
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -48,7 +48,7 @@ def _count(inf: Path, owner: Operand, args: Args) -> Operand:
         if _is_of_dict(inf.type_of(source)):
             _add(inf, owner, pairs(inf, source).items())
         else:
-            _add(inf, owner, [(inf.pin(item), Constant(1)) for item in parts(inf, source)])
+            _add(inf, owner, [(as_key(inf, item), Constant(1)) for item in parts(inf, source)])
     return Constant(None)
 
 
@@ -83,11 +83,11 @@ def _pop_item(inf: Path, owner: Operand, args: Args) -> Operand:
     if not held:
         raise Raised(KeyError("dictionary is empty"))
     key = next(reversed(held)) if not args or inf.pin(args[0]) else next(iter(held))
-    return inf.perform("build_tuple", [Constant(key), held.pop(key)])
+    return inf.perform("build_tuple", [inf.shown(key), held.pop(key)])
 
 
 def _move(inf: Path, owner: Operand, args: Args) -> Operand:
-    held, key = inf.changed(owner), inf.pin(args[0])
+    held, key = inf.changed(owner), as_key(inf, args[0])
     if key not in held:
         raise Raised(KeyError(key))
     item = held.pop(key)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, known_value, parts
+from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, as_key, known_value, parts
 from autodiff_hook.transform.one_way.growing import add_all, extend, update
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
@@ -21,7 +21,7 @@ def _changes(method: Any, pinned: int = 0) -> Method:
     """A method that does to its owner what Python's own does; the first arguments, which decide the way, are pinned."""
 
     def changing(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-        held, given = inf.changed(owner), [*map(inf.pin, args[:pinned]), *args[pinned:]]
+        held, given = inf.changed(owner), [*(as_key(inf, x) for x in args[:pinned]), *args[pinned:]]
         try:
             found: Operand | None = method(held, *given)
         except (IndexError, KeyError) as error:
@@ -76,7 +76,7 @@ def _remove(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
 
 
 def _dict_get(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    found: Operand = inf.content(owner).get(inf.pin(args[0]), args[1] if len(args) > 1 else Constant(None))
+    found: Operand = inf.content(owner).get(as_key(inf, args[0]), args[1] if len(args) > 1 else Constant(None))
     return found
 
 
@@ -86,7 +86,7 @@ def _by_operation(op: str, swapped: bool = False) -> Method:
 
 
 def _setdefault(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-    found: Operand = inf.changed(owner).setdefault(inf.pin(args[0]), *args[1:] or (Constant(None),))
+    found: Operand = inf.changed(owner).setdefault(as_key(inf, args[0]), *args[1:] or (Constant(None),))
     return found
 
 
@@ -123,7 +123,7 @@ def _pop_only(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
         item = held.pop()
     except KeyError as error:
         raise Raised(error) from None
-    return item if isinstance(item, Variable) else inf.shown(item)
+    return inf.shown(item)
 
 
 def _of_sets(name: str) -> Method:

@@ -17,6 +17,7 @@ from autodiff_hook.transform.one_way.containers import (
     KEYED,
     UNKNOWN,
     as_item,
+    as_key,
     changeable,
     guarded_length,
     held_by,
@@ -43,6 +44,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
 )
+from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
@@ -93,7 +95,7 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
         value = inf.type_of(owner)
     if isinstance(value, Container) and value.cls in KEYED and _is_hashed(inf, value, item):
         held = inf.content(owner)
-        key = inf.pin(item) if value.cls in DICTS else as_item(inf, item, held)
+        key = as_key(inf, item) if value.cls in DICTS else as_item(inf, item, held)
         return known_as(inf, s, (key in held) == (s.op == "in"))
     constant = isinstance(value, Known) and type(value.value) is tuple and is_object(inf.type_of(item))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples or constant:
@@ -119,7 +121,7 @@ def _contained(inf: Path, s: Statement, value: Fresh | Outside) -> Abstract:
 
 
 def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
-    return value.cls not in DICTS or item in inf.tuples or isinstance(inf.type_of(item), (Known, Instance))
+    return value.cls not in DICTS or item in inf.tuples or isinstance(inf.type_of(item), (Known, Instance, Fresh))
 
 
 def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
@@ -202,9 +204,11 @@ _FLOAT_TRUTH: Final = float.__dict__["__bool__"]
 
 
 def truth(inf: Path, s: Statement) -> Abstract | None:
-    """The truth of a container, or of an object."""
+    """The truth of a container, an iterator or an object."""
     operand = s.operands[0]
     value = inf.type_of(operand)
+    if isinstance(value, IteratorOf):
+        return known_as(inf, s, s.op == "truth")
     if isinstance(value, Fresh) and value.made in inf.numbers and look(inf, value.cls, "__bool__") is _FLOAT_TRUTH:
         return alias(inf, s, inf.perform(s.op, [inf.plain(operand)]))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):

@@ -287,10 +287,12 @@ class Trail(Inference):
             self.pinned[operand] = value
         return self.pinned[operand]
 
-    def shown(self, key: Any) -> Constant:
+    def shown(self, key: Any) -> Operand:
         """A key that is read out of a dict or a set."""
         if isinstance(key, Variable):
-            raise Refused("an iteration over a set of what is not known, whose order is its own")
+            return key
+        if is_open(key):
+            return self.perform("build_tuple", list(map(self.shown, key)))
         self.program.shown.update(key if type(key) is tuple else (key,))
         return Constant(key)
 
@@ -302,6 +304,11 @@ class Trail(Inference):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         raise NotImplementedError
+
+
+def is_open(key: Any) -> bool:
+    """Whether a key is, or has in it, an object of the program or a number that is not known."""
+    return isinstance(key, Variable) or type(key) is tuple and any(map(is_open, key))
 
 
 def is_container(cls: type) -> bool:
