@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
+import typing
 from collections import namedtuple
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_all_ways
+from specialised_cases import check, check_all_ways, check_slopes
 
 import autodiff_hook as ad
+
+
+def square(x):
+    return x * x
 
 
 class State(NamedTuple):
@@ -188,3 +194,54 @@ def test_another_number_is_the_error_of_the_plain_call(f):
         with pytest.raises(TypeError) as found:
             ad.gradient(f, 0.7, 1.3)
         assert str(found.value) == str(expected.value)
+
+
+class Term(NamedTuple):
+    factor: float
+    of: Callable[[float], float]
+
+    def scaled(self, x):
+        return self.factor * self.of(x)
+
+
+TERMS = [Term(0.5, math.sin), Term(2.0, math.exp), Term(1.5, square)]
+TERM = Term(0.25, math.cos)
+
+
+def of_made(x, y):
+    made = Term(x, math.sin)
+    return made.of(made.factor) * y + made.scaled(y)
+
+
+def of_global(x, y):
+    return TERM.of(x) * TERM.factor + sum(term.of(y) * term.factor + term.scaled(x) for term in TERMS)
+
+
+@pytest.mark.parametrize("f", [of_made, of_global])
+def test_functions_that_are_fields(f, monkeypatch):
+    check_all_ways(f, 0.7, 0.3)
+    monkeypatch.setitem(globals(), "TERM", Term(0.5, math.tan))
+    monkeypatch.setitem(globals(), "TERMS", [*TERMS[:2], Term(3.0, math.atan)])
+    check_slopes(f, 0.3, 0.7)
+
+
+def test_a_function_that_is_a_field_of_an_argument():
+    for of in (math.sin, square, math.sin):
+        term = Term(2.0, of)
+        grads = ad.gradient(lambda t, x: t.of(x) * t.factor, term, 0.7)
+        assert grads[1] == pytest.approx(ad.gradient(of, 0.7)[0] * 2.0)
+        assert grads[0].factor == of(0.7)
+
+
+def test_annotations_of_inner_functions():
+    # They are looked at where the function is made: this module asks for them as texts.
+    space = {name: getattr(typing, name) for name in ("List", "Dict", "Optional", "Union")}
+    exec(
+        "def annotated(x, y):\n"
+        "    def inner(a: List[float], b: Optional[float] = None) -> Dict[str, list[int]]:\n"
+        "        c: Union[int, tuple[float, ...]] = a\n"
+        "        return c * y\n"
+        "    return inner(x)\n",
+        space,
+    )
+    check_all_ways(space["annotated"], 0.7, 0.3)

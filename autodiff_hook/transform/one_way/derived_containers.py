@@ -112,8 +112,10 @@ def _attribute(inf: Path, s: Statement) -> Abstract | None:
         return None
     cls: Any = inf.type_of(s.operands[0]).cls  # type: ignore[attr-defined]
     found = look(inf, cls, name)
-    if type(found) is _FIELD and s.op != "call_method":
-        return alias(inf, s, parts(inf, held)[found.__reduce__()[1][0]])
+    if type(found) is _FIELD:
+        field = parts(inf, held)[found.__reduce__()[1][0]]
+        called = s.op == "call_method"
+        return alias(inf, s, inf.perform("call", [field, *s.operands[1:]], s.data[1]) if called else field)
     if type(found) is not MethodDescriptorType or found is not vars(base_of(cls)).get(name):
         return None
     return alias(inf, s, inf.perform(s.op, [held, *s.operands[1:]], s.data))

@@ -129,7 +129,7 @@ def method_call(
     if method is not None:
         return call_with(inf, s, Constant(method[0]), [*method[1], *args], names)
     found = look(inf, cls, name)
-    is_code = hasattr(type(found), "__get__") and not isinstance(found, MemberDescriptorType)
+    is_code = hasattr(type(found), "__get__") and not isinstance(found, (MemberDescriptorType, _TUPLE_FIELD))
     inf.assume(owner)
     if isinstance(value, Fresh):
         kind, field = read(inf, s, value, name)
@@ -137,7 +137,7 @@ def method_call(
             return _held_call(inf, s, field, args, names)
         if kind == "class" and not is_code:
             return call_with(inf, s, Constant(inf.world.attribute(cls, name)), args, names)
-    elif isinstance(value, Dict) and not is_code:
+    elif isinstance(value, (Dict, Tuple)) and not is_code:
         return _held_call(inf, s, inf.before(s, "getattr", [owner], name), args, names)
     elif isinstance(value, Outside) and not is_code:
         return _held_call(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)

@@ -81,6 +81,7 @@ from autodiff_hook.transform.specialise.lattice import (
     inert_class,
     is_true,
     join,
+    known,
     number_types,
 )
 from autodiff_hook.transform.specialise.members import (
@@ -107,7 +108,7 @@ from autodiff_hook.transform.specialise.plans import (
 from autodiff_hook.transform.specialise.program import LOAD, PURE, STRUCTURAL
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
-from autodiff_hook.transform.specialise.results import is_grid, samples
+from autodiff_hook.transform.specialise.results import is_form_of_types, is_grid, samples
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
@@ -322,6 +323,8 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         return known_as(inf, s, owner.value[key.value])
     if isinstance(owner, Known) and type(owner.value) is EnumMeta and isinstance(key, Known) and not inf.one_way:
         return constants.member(inf, s, owner.value, owner.value.__members__, key.value)
+    if isinstance(owner, Known) and is_form_of_types(owner.value) and known(key) is not MISSING:
+        return known_as(inf, s, owner.value[known(key)])
     if isinstance(owner, Known) and is_grid(owner.value):
         return item_of_grid(inf, s, owner.value, s.operands[1])
     items = items_of(owner)

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 from threading import Lock, RLock
-from types import CodeType, FunctionType, GenericAlias, UnionType
+from types import BuiltinMethodType, CodeType, FunctionType, GenericAlias, UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -81,6 +81,14 @@ def is_fixed(value: Any) -> bool:
     """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
     cls = type(value)
     return any([value is x for x in _FIXED]) or cls in _FIXED_TYPES or cls.__module__ == "typing" or is_grid(value)
+
+
+def is_form_of_types(value: Any) -> bool:
+    """Whether the items of a value are types, as annotations have them: ``List``, ``Optional``, ``list``."""
+    if not isinstance(value, type):
+        return type(value).__module__ == "typing"
+    item = getattr(value, "__class_getitem__", None)
+    return getattr(item, "__func__", item) is GenericAlias or isinstance(item, BuiltinMethodType)
 
 
 LOCKS: Final = (type(Lock()), type(RLock()))
