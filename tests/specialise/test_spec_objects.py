@@ -446,6 +446,34 @@ def test_static_methods_that_are_no_functions_of_python(monkeypatch):
     check_slopes(by_static_methods, 1.5)
 
 
+class Series:
+    def __init__(self, n):
+        self.n, self.last = n, 0.0
+
+    @classmethod
+    def powers(cls, x, n):
+        return [x ** (i + cls.lowest) for i in range(n)]
+
+    lowest = 1
+
+    def value(self, x):
+        terms = self.powers(x, self.n)
+        for i in range(1, self.n):
+            terms[i] = terms[i] + terms[i - 1] * x
+        self.last = terms[self.n - 1]
+        return self.last * terms[0]
+
+
+SERIES = Series(4)
+
+
+def test_class_methods_that_are_called_by_an_object(monkeypatch):
+    for f in (lambda x: SERIES.value(x), lambda x: Series(3).value(x)):
+        check_all_ways(f, 0.7)
+        monkeypatch.setattr(Series, "lowest", Series.lowest + 1)
+        check_all_ways(f, 0.6)
+
+
 def set_by_property(x):
     gauge = Gauge(x)
     gauge.level = gauge.level * x

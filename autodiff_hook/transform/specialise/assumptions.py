@@ -71,8 +71,6 @@ def _called(found: Abstract) -> Any:
 def _same_closure(a: Any, b: Any) -> bool:
     if isinstance(a, (Number, Array)) and isinstance(b, (Number, Array)):
         return True
-    if isinstance(a, (Lookup, Partial, Producer)) and isinstance(b, (Lookup, Partial, Producer)):
-        return a == b
-    if isinstance(a, Bound) and isinstance(b, Bound):
-        return a.function is b.function and a.receiver is b.receiver
+    if isinstance(a, (Bound, Lookup, Partial, Producer)):
+        return bool(a == b)
     return isinstance(a, Closure) and isinstance(b, Closure) and a.code is b.code and a.cells == b.cells
