@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.searching import reaches
-from autodiff_hook.algebras.shadows import Algebra, Key, Token, keep_all, known, load, some
+from autodiff_hook.algebras.searching import Search
+from autodiff_hook.algebras.shadows import Algebra, Key, Token, idle, keep_all, known, load, some
 from autodiff_hook.runtime.arguments import Unread, constant_kind, is_plain_object
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import has_in_type
@@ -49,6 +49,7 @@ class Private:
         """What was copied."""
         self.passed: list[Any] = []
         """What is no copy, and may hold arrays."""
+        self._search: Search | None = None
 
     def taken(self, value: Any, token: Token) -> tuple[Any, Any]:
         """A copy of a value, and the tokens in it in its form; what is met again has them where it was met first."""
@@ -64,7 +65,7 @@ class Private:
         if issubclass(cls, WRITTEN) and token is not None:
             raise Unfit
         if form == "inert" or constant_kind(value):
-            if cls is FunctionType and reaches(self.alg, value):
+            if cls is FunctionType and self._reaches(value):
                 raise Unfit
             if cls is not str:
                 self.passed.append(value)
@@ -95,6 +96,15 @@ class Private:
         """Whether what was copied can be reached from any of some values: a copy is not what is found there."""
         copied = set(map(id, self.kept))
         return any(id(item) in copied for value in values for item in reachable(value, names=False))
+
+    def _reaches(self, function: FunctionType) -> bool:
+        """Whether a function reaches something with a token; most of what one reaches, others do, too."""
+        if idle(self.alg):
+            return False
+        search = self._search or Search(self.alg)
+        found = search.finds(function)
+        self._search = None if found else search
+        return found
 
     def _sure(self, token: Token) -> Token:
         if token is not None and self.alg.is_unknown(token):

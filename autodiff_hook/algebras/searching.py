@@ -17,7 +17,7 @@ def reaches(alg: Algebra, *values: Any, names: bool = True) -> bool:
     """Whether something with a token can be reached from one of ``values`` by reference, or by ``names``."""
     if idle(alg):
         return False
-    return _Search(alg, names).finds(values[0] if len(values) == 1 else values)
+    return Search(alg, names).finds(values[0] if len(values) == 1 else values)
 
 
 def soon_reaches(alg: Algebra, function: FunctionType, *operands: Any) -> bool | None:
@@ -52,11 +52,14 @@ def _is_little(operands: Any) -> bool:
 
 def reaches_within(alg: Algebra, most: int, *values: Any) -> tuple[bool | None, int]:
     """Whether something with a token can be reached, None if more is met than ``most``; and how much was met."""
-    return _Search(alg).finds_within(values, most)
+    return Search(alg).finds_within(values, most)
 
 
-class _Search:
-    """What one search for tokens needs to know of each item, and has found out about classes."""
+class Search:
+    """What a search for tokens needs to know of each item, and has found out about classes.
+
+    While nothing gets a token, it goes on where it was: what was met is not looked at again.
+    """
 
     __slots__ = ("_alg", "_classes", "_defaults", "_roots", "_walk")
 

@@ -70,6 +70,9 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
     except Unfit:
         split.give_up_where_used(function.__code__, len(pairs))
         return None
+    if not split.is_worth(private.count):
+        split.given_up = True
+        return None
     trees = [tree for _, tree in pairs]
     if all(tree is None for tree in trees):
         return None

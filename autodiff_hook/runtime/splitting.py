@@ -36,6 +36,8 @@ _LEAST: Final = 8
 """And how many these are in a call at least."""
 _LATER: Final = 10
 """How many times as many make it worth more time."""
+_COPIES: Final = 4
+"""How many parts of arguments are copied in the time that a node takes."""
 _SECONDS: Final = 0.1
 _PER_NODE: Final = 2e-5
 """How long making such a program may take, in seconds: at least, and for each node."""
@@ -67,6 +69,10 @@ class Split:
     def pays(self) -> bool:
         """Whether what it has left on tapes was worth a program."""
         return self.nodes >= max(_WORTH, self.postponed, _LEAST * self.calls)
+
+    def is_worth(self, copies: int) -> bool:
+        """Whether copying so much for a call takes no longer than carrying it."""
+        return copies * self.calls <= _COPIES * self.nodes
 
     def postpone(self) -> None:
         """A program would have taken too long to make, for what its calls have left on tapes so far."""

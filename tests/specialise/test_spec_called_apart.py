@@ -494,6 +494,55 @@ def test_what_takes_too_long_to_make_is_made_when_more_is_carried(monkeypatch):
     assert split.halves is not None and split.used
 
 
+class Context:
+    """Has functions among its attributes, of which some know what is differentiated."""
+
+    def __init__(self, functions, count):
+        self.functions, self.settings = functions, {str(i): [float(i)] for i in range(count)}
+
+    def sums(self, x):
+        return sum(f(x) * len(self.settings) for f in self.functions)
+
+
+def of_functions_in_an_object(count):
+    def f(x):
+        def inner(y):
+            return x * y
+
+        odd()
+        context = Context([math.sin, lambda y: y * y, inner, lambda y: inner(y) + y], count)
+        return sum(context.sums(x) for _ in range(5))
+
+    return f
+
+
+@pytest.mark.parametrize(("count", "copies"), [(1, 8), (200, 0)])
+def test_functions_in_an_object_and_what_takes_longer_to_copy_than_to_carry(count, copies, monkeypatch):
+    monkeypatch.setattr(splitting, "_COPIES", copies)
+    f = of_functions_in_an_object(count)
+    for x in (0.7, 1.3):
+        assert ad.gradient(f, x) == pytest.approx(slopes(f, x), rel=1e-6)
+
+
+def test_what_takes_longer_to_copy_than_to_carry_is_carried(monkeypatch):
+    monkeypatch.setattr(splitting, "_WORTH", 10)
+    # Their callers are carried as a whole.
+    monkeypatch.setattr(analysing, "places", lambda code: frozenset())
+    functions.forget()
+
+    def first(springs):
+        return springs[0].energy(0.3) ** 2
+
+    def f(x):
+        odd()
+        springs = [Spring(x, 0.2 * i) for i in range(100)]
+        return sum(first(springs) for _ in range(20))
+
+    assert ad.gradient(f, 0.7) == pytest.approx(slopes(f, 0.7), rel=1e-6)
+    split = splitting.split_of(first, False)
+    assert split.given_up and split.halves is None
+
+
 def test_objects_of_classes_written_in_c_are_not_copied():
     class Drawing(random.Random):
         """Has a state that no attribute shows."""
