@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import find_in_type, has_in_type
 from autodiff_hook.signatures import Array, Complex, is_exact
 
 _NUMBERS: Final = frozenset({float, int, complex, bool, type(None), str})
@@ -67,6 +67,18 @@ def has_odd(function: Any, given: Iterable[tuple[Any, Any]]) -> bool:
     return any(
         (place is not None or kind_of(type(value)) == "array") and is_odd(value, by_numpy) for value, place in pairs
     )
+
+
+def hands_on(function: Any, cls: type) -> bool:
+    """Whether a function of NumPy's only asks an object of a class for its method of that name."""
+    inner = getattr(function, "_implementation", None)
+    if type(inner) is not FunctionType:
+        return False
+    code = inner.__code__
+    if any(name.startswith("_wrap") for name in code.co_names):
+        return any(type(name) is str and has_in_type(cls, name) for name in code.co_consts)
+    name = function.__name__
+    return name in code.co_names and has_in_type(cls, name)
 
 
 _ITERATING: Final = ("builtins", "math", "cmath")

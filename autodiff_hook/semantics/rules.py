@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from array import array
 from collections import deque
-from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -14,10 +13,9 @@ from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, load, lose, some
 from autodiff_hook.registry import Rule, registry
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.mirror import tuple_like
-from autodiff_hook.runtime.oddities import has_odd, is_strange
+from autodiff_hook.runtime.oddities import hands_on, has_odd, is_strange
 from autodiff_hook.semantics.iteration import flattened, python_method
 from autodiff_hook.semantics.meanings import Args, apply
 from autodiff_hook.semantics.object_arrays import (
@@ -118,7 +116,7 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
     if handles_records(function, values):
         return call_on_records(alg, tokens, function, args, kwargs)
     if id(rule) in registry.tested and has_odd(function, zip(values, carrying)):
-        if args and hands_on(function, args[0]):
+        if args and kind(args[0]) == "object" and hands_on(function, type(args[0])):
             return apply(alg, (None, *t), function._implementation, args, kwargs)
         again = converted(alg, function, args, t)
         if again is not None:
@@ -155,18 +153,6 @@ def unchanging(value: Any) -> Any:
     if kind == "dict":
         return {key: unchanging(item) for key, item in value.items()}
     return value
-
-
-def hands_on(function: Any, value: Any) -> bool:
-    """Whether a function of NumPy's only asks an object for its method of that name."""
-    inner = getattr(function, "_implementation", None)
-    if type(inner) is not FunctionType or kind(value) != "object":
-        return False
-    code = inner.__code__
-    if any(name.startswith("_wrap") for name in code.co_names):
-        return any(type(name) is str and has_in_type(type(value), name) for name in code.co_consts)
-    name = function.__name__
-    return name in code.co_names and has_in_type(type(value), name)
 
 
 def converted(alg: Algebra, function: Any, args: Args, t: Any) -> tuple[Any, Args] | None:

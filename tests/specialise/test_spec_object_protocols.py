@@ -6,8 +6,9 @@ import copy
 import copyreg
 import functools
 
+import numpy as np
 import pytest
-from specialised_cases import check, check_all_ways
+from specialised_cases import check, check_all_ways, check_slopes
 
 import autodiff_hook as ad
 
@@ -418,3 +419,50 @@ def test_a_class_may_change_what_it_says(monkeypatch):
     check_all_ways(operators, 0.7, 1.3)
     monkeypatch.setattr(Vector, "__rmul__", lambda self, other: Vector(self.x, other))
     check_all_ways(operators, 0.7, 1.3)
+
+
+class Cell:
+    """Is an array to NumPy."""
+
+    def __init__(self, rows):
+        self.rows = np.asarray(rows, dtype=float)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.rows * 1.0
+
+    def sum(self, axis=None, out=None):
+        return self.rows[0, 0]
+
+
+CELL = Cell([[1.0, 0.5], [0.2, 2.0]])
+
+
+def as_arrays(a, b):
+    cell = Cell([[a, b], [b, a * b]])
+    again = Cell(cell)
+    total = np.asarray(cell)[0, 1] * np.dot(cell, np.array([a, 1.0]))[0] + np.linalg.norm(again, axis=1)[0]
+    for i in range(2):
+        total = total + np.multiply(CELL, cell)[i, i] * np.array(again, dtype=float)[i, 0]
+    return float(total)
+
+
+def that_are_asked_for_a_method(a, b):
+    return float(np.sum(Cell([[a, b], [b, a]])) * b + np.trace(np.asarray(CELL)) * a)
+
+
+def test_objects_that_are_arrays_to_numpy(monkeypatch):
+    for a, b in ((0.7, 0.3), (0.2, 0.9)):
+        check_all_ways(as_arrays, a, b)
+        check_slopes(that_are_asked_for_a_method, a, b, specialised=None)
+    monkeypatch.setattr(Cell, "__array__", lambda self, dtype=None, copy=None: self.rows * self.rows)
+    check_all_ways(as_arrays, 0.7, 0.3)
+    monkeypatch.setattr(Cell, "__array_priority__", 2.0, raising=False)
+    monkeypatch.setattr(Cell, "__array_function__", lambda self, function, types, args, kwargs: 2.0, raising=False)
+    assert ad.gradient(lambda a, b: np.dot(Cell([[a]]), b) * b, 0.7, 0.3) == (0.0, 2.0)
+
+
+def test_an_argument_that_is_an_array_to_numpy():
+    for a in (0.7, 1.5):
+        cell, found = ad.gradient(lambda c, a: np.linalg.norm(c) * a, Cell([[3.0, 4.0]]), a)
+        assert found == pytest.approx(5.0)
+        assert cell.rows == pytest.approx(np.array([[0.6, 0.8]]) * a)

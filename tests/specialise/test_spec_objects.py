@@ -474,6 +474,76 @@ def test_class_methods_that_are_called_by_an_object(monkeypatch):
         check_all_ways(f, 0.6)
 
 
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return self.factor * x
+
+
+class Layer:
+    """Its properties give what is called."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    @property
+    def scaled(self):
+        return Scaled(self.factor)
+
+    @property
+    def activation(self):
+        return math.sin if self.factor > 1.0 else square
+
+    @property
+    def shifted(self):
+        return lambda x, by=1.0: x * self.factor + by
+
+    @functools.cached_property
+    def kept(self):
+        return Scaled(self.factor * 2.0)
+
+
+def square(x):
+    return x * x
+
+
+LAYER = Layer(3.0)
+
+
+def of_an_own_layer(x):
+    layer = Layer(x)
+    return layer.scaled(x) * layer.activation(x) + layer.shifted(x, by=x)
+
+
+def of_a_global_layer(x):
+    return LAYER.scaled(x) * LAYER.activation(x) + LAYER.shifted(x)
+
+
+def of_what_is_kept(x):
+    return LAYER.kept(x) * Layer(x).kept(x)
+
+
+def test_properties_whose_value_is_called(monkeypatch):
+    for factor in (3.0, 0.5):
+        monkeypatch.setattr(LAYER, "factor", factor)
+        for x in (0.7, 1.2):
+            check_slopes(of_an_own_layer, x)
+            check_slopes(of_a_global_layer, x)
+            check_slopes(of_what_is_kept, x, specialised=None)
+            (given, found), expected = (
+                ad.gradient(of_a_given_layer, Layer(factor), x),
+                2 * factor * x * LAYER.shifted(x),
+            )
+            assert found == pytest.approx(expected + factor * factor * x * x)
+            assert given.factor == pytest.approx(x * x * LAYER.shifted(x) + factor * x * x * x)
+
+
+def of_a_given_layer(layer, x):
+    return layer.scaled(x) * layer.shifted(x) * x
+
+
 def set_by_property(x):
     gauge = Gauge(x)
     gauge.level = gauge.level * x

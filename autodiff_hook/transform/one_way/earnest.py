@@ -16,6 +16,7 @@ from autodiff_hook.transform.specialise.abstract import Container, Fresh, Instan
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.objects import array_method
 from autodiff_hook.transform.specialise.origins import is_numpy
 from autodiff_hook.transform.specialise.program import STRUCTURAL
 from autodiff_hook.transform.specialise.wording import named
@@ -30,6 +31,7 @@ class Earnest(Trail):
         """The arguments of a call that stays in the program, as a call of this very function."""
         if registry.has_rules(function) and function not in _CHOOSING:
             plain = self._plain_items if is_numpy(function) or function is math.fsum else self.plain
+            args = [self._array_of(function, x) for x in args]
             args, kwargs = [*map(plain, args)], {k: plain(v) for k, v in kwargs.items()}
         args = [self._real(x) for x in args]
         kwargs = {k: self._real(v) for k, v in kwargs.items()}
@@ -39,6 +41,11 @@ class Earnest(Trail):
         else:
             s.operands = list(args)
         return args, kwargs
+
+    def _array_of(self, function: Any, operand: Operand) -> Operand:
+        """What an object is for a function of NumPy's that asks it for an array."""
+        method = array_method(self, function, self.type_of(operand))
+        return operand if method is None else self.call(Constant(method), [operand])
 
     def _plain_items(self, operand: Operand) -> Operand:
         """The same for code that makes arrays of lists, or floats of their items."""

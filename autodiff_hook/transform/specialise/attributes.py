@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, home_of, is_plainly
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.specialise import altered, assigned, dicts, several
@@ -141,7 +141,11 @@ def method_call(
         return _held_call(inf, s, inf.before(s, "getattr", [owner], name), args, names)
     elif isinstance(value, Outside) and not is_code:
         return _held_call(inf, s, inf.world.part(inf.final(owner), value.example, name, False), args, names)
-    raise Refused(f"the method {name} of {named(value)}")
+    if inf.one_way:
+        return _held_call(inf, s, inf.before(s, "getattr", [owner], name), args, names)
+    made = Statement("getattr", [owner], Variable(name), name, s.position)
+    s.op, s.operands, s.data = "call", [made.made, *args], names
+    return inf.first(made)
 
 
 def _held_call(

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import wrapped_by
@@ -74,6 +74,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.lengths import arity, of_one_length
 from autodiff_hook.transform.specialise.objects import (
+    array_method,
     asks_classes,
     class_of,
     look,
@@ -294,6 +295,12 @@ def call_known(
     if ruled:
         if require_value(inf, s, [*args, *kwargs.values()]):
             return None
+        asked = next((x for x, t in zip(args, types) if array_method(inf, function, t)), None)
+        if asked is not None and not inf.one_way:
+            made = Statement("call_method", [asked], Variable("array"), ("__array__", ()), s.position)
+            args = [made.made if x is asked else x for x in args]
+            s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
+            return inf.first(made)
         args, kwargs = inf.settled(s, function, args, kwargs)
         types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(is_of_bits, types)):

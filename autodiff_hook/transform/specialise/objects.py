@@ -32,6 +32,7 @@ from autodiff_hook.runtime.lookup import (
     is_plainly,
     shows_another_dictionary,
 )
+from autodiff_hook.runtime.oddities import hands_on
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, MIRRORED, UNARY, UNARY_METHODS
 from autodiff_hook.semantics.operations import METHODS as OPERATORS
@@ -52,6 +53,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import Objects, built_class
+from autodiff_hook.transform.specialise.origins import is_numpy
 from autodiff_hook.transform.specialise.program import Alias
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
@@ -277,6 +279,22 @@ def object_class(value: Abstract) -> type | None:
     """The class that the special methods of an object are looked up in; None for lists, dicts and tuples."""
     cls = None if isinstance(value, Tuple) else class_of(value)
     return None if cls in (list, dict) else cls
+
+
+def array_method(inf: Inference, function: Any, value: Abstract) -> FunctionType | None:
+    """The ``__array__`` by which a function of NumPy's asks an object for an array; None if it does not do that."""
+    if not is_numpy(function) or not isinstance(value, (Fresh, Outside, Record, Dict)):
+        return None
+    cls = object_class(value)
+    if cls is None or not has_in_type(cls, "__array__") or cls.__mro__[-2].__flags__ & HEAP_TYPE == 0:
+        return None
+    found, others = look(inf, cls, "__array__"), [look(inf, cls, name) for name in _PROTOCOLS]
+    is_asked = type(found) is FunctionType and not any(others) and not hands_on(function, cls)
+    return found if is_asked else None
+
+
+_PROTOCOLS: Final = ("__array_ufunc__", "__array_function__", "__array_interface__", "__array_struct__", "__buffer__")
+"""What NumPy asks an object for before it asks for its ``__array__``."""
 
 
 def special_method(
