@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, is_specialised
+from specialised_cases import GENERIC, check, check_slopes, is_specialised
 
 import autodiff_hook as ad
 
@@ -356,3 +356,61 @@ def test_dicts_that_get_another_key():
     finally:
         del MANY["none"]
     assert ad.gradient(asked_for_a_key, x)[0] == pytest.approx([3.0, 2.0 + np.cos(0.7)])
+
+
+class Space:
+    """Equal to nothing but itself."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+class Named(Space):
+    def __eq__(self, other):
+        return isinstance(other, Named)
+
+    __hash__ = Space.__hash__
+
+
+FIRST, SECOND = Space(2.0), Space(3.0)
+SPACES = [FIRST, SECOND, FIRST]
+PLACE = {"name": "a", "space": FIRST, "white": np.ones(3)}
+SAME, OTHER = dict(PLACE), {**PLACE, "space": SECOND}
+
+
+def which_are_the_same(x):
+    total = x * x if FIRST == SECOND else x * 3.0
+    for space in SPACES:
+        if space == FIRST:
+            total += x * space.size
+        if space != SECOND and space != 1.0 and not space == None:  # noqa: E711
+            total *= x
+    return total if PLACE == SAME else total * x
+
+
+def which_dicts_are_alike(x):
+    total = x if PLACE == SAME else x * x
+    total *= x if {"name": "a", "space": SECOND} == {"name": "a", "space": FIRST} else x * x
+    total += x if (1, FIRST) == (1, SECOND) else 2.0
+    return total + (x if dict(SAME) != OTHER else 1.0) + (x if {"n": 1} == {"m": 1} else 0.5)
+
+
+@pytest.mark.parametrize("f", [which_are_the_same, which_dicts_are_alike])
+def test_objects_that_are_compared(f, monkeypatch):
+    check_slopes(f, 0.7)
+    for name, found in (("SECOND", FIRST), ("SAME", {"name": "a"}), ("SAME", PLACE), ("OTHER", SAME)):
+        with monkeypatch.context() as patched:
+            patched.setitem(globals(), name, found)
+            check_slopes(f, 0.6, specialised=None)
+    monkeypatch.setitem(globals(), "SPACES", [SECOND, *SPACES])
+    check_slopes(f, 0.5, specialised=None)
+
+
+def test_objects_that_are_given_and_compared():
+    def f(a, b, x):
+        return x * a.size if a == b else x * x * b.size
+
+    named = Named(4.0), Named(5.0)
+    for a, b in ((FIRST, SECOND), (FIRST, FIRST), (SECOND, SECOND), (FIRST, SECOND), named, (FIRST, named[0])):
+        expected = a.size if a == b else 1.4 * b.size
+        assert ad.gradient(f, a, b, 0.7)[2] == pytest.approx(expected)

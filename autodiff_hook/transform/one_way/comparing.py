@@ -7,10 +7,10 @@ from typing import Any
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.operations import COMPARE
-from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, parts, sequence_of
-from autodiff_hook.transform.one_way.operators import compared
+from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, pairs, parts, sequence_of
+from autodiff_hook.transform.one_way.operators import compared, is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Container, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -19,7 +19,8 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 def compare(inf: Path, s: Statement) -> Abstract | None:
     """``a == b`` and its kin."""
     values = [inf.type_of(x) for x in s.operands]
-    if any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands)):
+    held = any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands))
+    if held or all(map(_is_dict, values)):
         if all(isinstance(v, Container) and v.cls in (set, frozenset) for v in values):
             both = [known_value(inf, x) for x in s.operands]
             if any(x is UNKNOWN for x in both):
@@ -45,7 +46,15 @@ def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     if kinds[0] is not None and kinds[1] is not None:
         first, second = parts(inf, a), parts(inf, b)
         return len(first) == len(second) and all(_are_equal(inf, x, y) for x, y in zip(first, second))
-    if not all(_is_fraction(inf.type_of(x)) for x in (a, b)):
+    values = [inf.type_of(x) for x in (a, b)]
+    if all(map(_is_dict, values)):
+        held, others = pairs(inf, a), pairs(inf, b)
+        return held.keys() == others.keys() and all(_are_equal(inf, held[key], others[key]) for key in held)
+    numbers = all(map(_is_fraction, values))
+    arrays = all(isinstance(value, Array) for value in values)
+    if not numbers and (inf.final(a) is inf.final(b) or arrays and inf.pin(inf.perform("is", [a, b]))):
+        return True
+    if not numbers and not any(map(is_object, values)):
         return bool(plainly(inf, a) == plainly(inf, b))
     equal = bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "==")])))
     if not equal and inf.final(a) is inf.final(b):
@@ -60,6 +69,10 @@ def _ordered(inf: Path, op: str, a: Operand, b: Operand) -> Operand:
         if not _are_equal(inf, x, y):
             return inf.perform("compare", [x, y], op)
     return Constant(COMPARE[op](len(first), len(second)))
+
+
+def _is_dict(value: Abstract) -> bool:
+    return isinstance(value, (Container, Outside, Tuple)) and value.cls in DICTS
 
 
 def _is_fraction(value: Abstract) -> bool:

@@ -73,7 +73,8 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
             return None
         if isinstance(left, Fresh) and isinstance(right, Fresh):
             return Constant(left.made is right.made)
-        return Constant(False) if isinstance(left, Fresh) or isinstance(right, Fresh) else None
+        several = isinstance(left, Outside) and isinstance(right, Outside)
+        return inf.perform("is", operands) if several else Constant(False)
     return _first(inf, operands, asked)
 
 
