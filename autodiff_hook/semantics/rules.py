@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from array import array
 from collections import deque
+from itertools import compress
 from typing import Any, Final
 
 import numpy as np
@@ -83,6 +84,11 @@ def call_on_bits(alg: Algebra, t: Any, function: Any, args: Args) -> Result:
 
 def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, ...], kwargs: Any) -> Result:
     """Call ``rule``; ``t`` has the tokens of the arguments, positional and named."""
+    if kwargs and any(x is np._NoValue for x in kwargs.values()):
+        # What NumPy says of an option that is not given.
+        given = [x is not np._NoValue for x in kwargs.values()]
+        t = (*t[: len(args)], *compress(t[len(args) :], given))
+        kwargs = dict(compress(kwargs.items(), given))
     if id(function) in OF_BITS:
         return call_on_bits(alg, t, function, args)
     if id(function) in MAKING and makes_objects(function, args, kwargs):

@@ -229,3 +229,16 @@ def test_reductions_of_ufuncs_have_the_axes_that_they_are_given(ufunc, axis, kee
 @pytest.mark.parametrize("f", [np.nanmax, np.nanmin, np.fmax.reduce])
 def test_extremes_among_numbers_that_stay_arrays(f):
     check_gradient(lambda x: np.sum(x / (9.0 + f(x, axis=None))), X)
+
+
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.std, np.nanvar, np.prod, np.max, np.nanmean])
+def test_options_that_are_said_not_to_be_given(f):
+    nothing = np._NoValue
+    options = {"mean": nothing, "correction": nothing} if f in (np.std, np.nanvar) else {}
+
+    def passed_on(x, keepdims=nothing, where=nothing):
+        return np.sum(f(x, axis=0, keepdims=keepdims, where=where, **options) ** 2)
+
+    for _ in range(2):
+        np.testing.assert_allclose(ad.gradient(passed_on, X)[0], ad.gradient(lambda x: np.sum(f(x, axis=0) ** 2), X)[0])
+    check_gradient(passed_on, X)

@@ -70,6 +70,7 @@ from autodiff_hook.transform.specialise.lattice import (
     is_class,
     is_none,
     is_of_bits,
+    known,
     number_types,
 )
 from autodiff_hook.transform.specialise.lengths import arity, of_one_length
@@ -295,6 +296,10 @@ def call_known(
     if ruled:
         if require_value(inf, s, [*args, *kwargs.values()]):
             return None
+        absent = [name for name, x in kwargs.items() if known(inf.type_of(x)) is np._NoValue]
+        if absent:
+            kwargs = {name: x for name, x in kwargs.items() if name not in absent}
+            s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
         asked = next((x for x, t in zip(args, types) if array_method(inf, function, t)), None)
         if asked is not None and not inf.one_way:
             made = Statement("call_method", [asked], Variable("array"), ("__array__", ()), s.position)
