@@ -16,6 +16,7 @@ from autodiff_hook.runtime.fitting import default_of
 from autodiff_hook.runtime.kinds import MAPPINGS, kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import form_of
+from autodiff_hook.runtime.native import compiled_from
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -47,6 +48,7 @@ def constant_kind(value: Any) -> bool:
         or callable(value)
         and type(value).__module__ in ("numpy", "builtins", "functools", "operator", "autodiff_hook.operators")
         or type(value).__module__.startswith("_cython_")  # functions that Cython has compiled
+        or compiled_from(value) is not None
     )
 
 

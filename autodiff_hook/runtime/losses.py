@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -20,9 +19,6 @@ def failure(function: Any, reason: str) -> NotDifferentiable:
     module = config.module_of(function) if reason is NOT_OPTED_IN else None
     remedies = REMEDIES if module is None else (opt_in(module), *REMEDIES)
     called = describe(function)
-    if type(getattr(function, "py_func", None)) is FunctionType:
-        python = f"{called}.py_func; with NUMBA_DISABLE_JIT=1 in the environment Numba compiles none"
-        remedies = (f"call the Python function that it was compiled from ({python})", *REMEDIES)
     what = f"the gradient would have to pass through the call of {called}, {reason}"
     return NotDifferentiable(what, place=user_location(), remedies=remedies)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from functools import cache
-from types import BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType
+from types import BuiltinFunctionType, FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final
 
 import numpy as np
@@ -55,6 +55,13 @@ def _places_of_method(method: Any) -> tuple[int, ...] | None:
 def wants_to_write(function: Any) -> bool:
     """Whether a function may refuse arrays that cannot be written to, though it only reads them: Cython's do."""
     return type(function).__name__ == "cython_function_or_method"
+
+
+def compiled_from(function: Any) -> FunctionType | None:
+    """The Python function that Numba has compiled a function of its own from; None of others."""
+    cls = type(function)
+    inner = getattr(function, "py_func", None) if str(cls.__module__).startswith("numba.core") else None
+    return inner if type(inner) is FunctionType else None
 
 
 def package_of(owner: Any) -> str:

@@ -33,7 +33,7 @@ from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.kinds import WRITTEN
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, is_iterated_by_code, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
-from autodiff_hook.runtime.native import DISPATCHED, named_output
+from autodiff_hook.runtime.native import DISPATCHED, compiled_from, named_output
 from autodiff_hook.runtime.oddities import adds_objects, is_own_number
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.attributes import getattr_
@@ -437,6 +437,9 @@ def unfolding(function: Any) -> tuple[str, Any]:
         return "wrapper", inner
     if isinstance(function, (np.ufunc, DISPATCHED)):
         return "opaque", None
+    compiled = compiled_from(function)
+    if compiled is not None:
+        return "compiled", compiled
     caller = find_in_type(cls, "__call__")
     return ("callable", caller) if type(caller) is FunctionType or id(caller) in MEANINGS else ("opaque", None)
 
@@ -462,6 +465,8 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         return apply(alg, (None, None, *t[1:]), several, (inner, *args), {})
     if form == "callable":
         return apply(alg, (None, *t), inner, (function, *args), kwargs)
+    if form == "compiled" and loses(alg, t[1:], function, args, kwargs):
+        return apply(alg, t, inner, args, kwargs)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_PYTHON)
 
 

@@ -447,16 +447,56 @@ def test_what_an_object_holds_is_reached_by_native_code():
             differentiate(lambda x: measure(Holder(x)))
 
 
-def test_a_compiled_function_names_its_python_code():
-    class Compiled:
-        """As the dispatchers of compilers are: called natively, the Python function beside."""
+class Compiled:
+    """As the dispatchers of Numba are: called natively, the Python function beside."""
 
-        __call__ = staticmethod(float.__mul__)
-        py_func = staticmethod(opaque("def f(a, b): return a * b"))
+    __module__ = "numba.core.registry"
+    __call__ = staticmethod(float.__mul__)
 
-    square = Compiled()
-    with pytest.raises(NotDifferentiable, match="py_func; with NUMBA_DISABLE_JIT=1 in"):
-        gradient(lambda x: square(x, x), 2.0)
+    def __init__(self, py_func):
+        self.py_func = self.__wrapped__ = py_func
+
+
+def multiplied(a, b):
+    return scale_by(a, 1.0) * b
+
+
+def scaled(a, b):
+    return a * b
+
+
+compiled, scale_by, closed = Compiled(multiplied), Compiled(scaled), Compiled(opaque("def f(a, b): return a * b"))
+
+
+def test_the_python_function_that_was_compiled_is_followed():
+    def f(x):
+        return sum([compiled(x, 1.0 + i) for i in range(3)]) * compiled(2.0, 3.0)
+
+    check_gradient(f, 0.7)
+    assert jvp(f, (0.7,), (1.0,))[1] == pytest.approx(36.0)
+    with pytest.raises(NotDifferentiable, match="not opted in"):
+        gradient(lambda x: closed(x, x), 2.0)
+
+
+def test_functions_that_numba_has_compiled_are_followed():
+    numba = pytest.importorskip("numba")
+
+    def power(x, n):
+        y = 1.0
+        for _ in numba.prange(n):
+            y *= x
+        return y
+
+    power = numba.njit(power)
+
+    def rows(x):
+        found = np.empty_like(x)
+        for i in range(len(x)):
+            found[i] = power(x[i], 3)
+        return found
+
+    rows = numba.njit(rows)
+    check_gradient(lambda x: np.sum(rows(x) * power(2.0, 2)), np.array([0.3, 0.7]))
 
 
 def test_a_compiled_function_reaches_what_its_python_code_names_and_not_its_compiler():

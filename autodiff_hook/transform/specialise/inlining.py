@@ -6,6 +6,7 @@ from types import FunctionType
 from typing import Any
 
 from autodiff_hook.ir.types import Operand, Statement, Variable
+from autodiff_hook.runtime.native import compiled_from
 from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.world import bind_to
@@ -30,6 +31,6 @@ def inline_call(
 
 
 def implementation(function: Any) -> FunctionType | None:
-    """The Python code behind a dispatcher of NumPy's."""
+    """The Python code behind a dispatcher of NumPy's, or one of Numba's."""
     inner = getattr(function, "_implementation", None) if type(function).__module__ == "numpy" else None
-    return inner if type(inner) is FunctionType else None
+    return inner if type(inner) is FunctionType else compiled_from(function)
