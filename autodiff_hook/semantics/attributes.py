@@ -73,9 +73,7 @@ def getattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:
             token = None if entry is None else entry[1].get(name)
             if token is not None or t[0] is None and idle(alg):
                 return value, token
-            if kind(owner) == "array":
-                refuse_copied(alg, owner, name)
-            return value, load_attribute(alg, owner, name, value)
+            return value, _load(alg, owner, owner, name, value)
     if name == "f_locals" and cls is FrameType:
         return locals_of(alg, owner), None
     if t[0] is None and idle(alg):
@@ -153,18 +151,23 @@ def read_by(alg: Algebra, t: Any, form: str, found: Any, name: str, owner: Any, 
         return value, _builtin_token(alg, t[0], name, owner, value)
     if is_bound(value, owner):
         return value, t[0]
-    if kind(owner) == "array":
-        refuse_copied(alg, owner, name)
-    return value, load_attribute(alg, found if form == "inherited" else owner, name, value)
+    return value, _load(alg, owner, found if form == "inherited" else owner, name, value)
 
 
-def refuse_copied(alg: Algebra, array: Any, name: str) -> None:
-    """Raise for an attribute with a token that NumPy may have copied to a new array (``__array_finalize__``)."""
+def _load(alg: Algebra, owner: Any, home: Any, name: str, value: Any) -> Any:
+    """The token of an attribute that ``home`` has, the owner or a class of it."""
+    if kind(owner) == "array" and _may_be_copied(alg, owner, name):
+        lost = failure(f"{type(owner).__qualname__}.{name}", "an attribute that NumPy copies to new arrays")
+        return lose(alg, value, alg.unknown(lost))
+    return load_attribute(alg, home, name, value)
+
+
+def _may_be_copied(alg: Algebra, array: Any, name: str) -> bool:
+    """Whether NumPy may have copied an attribute with a token to a new array (``__array_finalize__``)."""
     known = id(holder_of(array, name)) in alg.shadows
     if known or type(find_in_type(type(array), "__array_finalize__")) is not FunctionType:
-        return
-    if any(isinstance(slots, dict) and slots.get(name) is not None for _, slots, *_ in list(alg.shadows.values())):
-        raise failure(f"{type(array).__qualname__}.{name}", "an attribute that NumPy copies to new arrays")
+        return False
+    return any(isinstance(slots, dict) and slots.get(name) is not None for _, slots, *_ in list(alg.shadows.values()))
 
 
 def read(name: str, owner: Any) -> Any:
