@@ -101,9 +101,9 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
         if not some(whole):
             return call_constant(alg, function, args, kwargs)
         value, token = alg.call_rule(rule, function, args, kwargs, whole)
-        if type(value) is float or type(value) is np.ndarray or not is_strange(value, args):
+        if type(value) is float or type(value) is np.ndarray and value.dtype.kind == "f":
             return value, token
-        return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
+        return _checked(alg, value, token, function, args, args, whole)
     values = (*args, *kwargs.values())
     tokens = tuple([gather(alg, value, token, of="argument") for value, token in zip(values, t)])
     carrying = [True if token is not None or _holds(alg, x) else None for x, token in zip(values, tokens)]
@@ -132,9 +132,25 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
         return call_opaque(alg, t, function, args, kwargs, _ODD)
     args, kwargs = tuple(map(unchanging, args)), {name: unchanging(x) for name, x in kwargs.items()}
     value, token = alg.call_rule(rule, function, args, kwargs, tokens)
-    if is_strange(value, args):
+    return _checked(alg, value, token, function, args, values, tokens)
+
+
+def _checked(alg: Algebra, value: Any, token: Token, function: Any, args: Args, given: Args, tokens: Any) -> Result:
+    """What a rule says of a value that was made of what is ``given``: of whole parts of floats it may know nothing."""
+    if issubclass(type(value), (np.ndarray, np.generic)) and value.dtype.kind in "iub":
+        pairs = zip(given, tokens)
+        return value, None if any(moving is not None and _has_floats(x) for x, moving in pairs) else token
+    if type(value) is not np.ndarray and is_strange(value, args):
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
     return value, token
+
+
+def _has_floats(value: Any) -> bool:
+    """Whether a value is a float or a complex number, or an array, a list or a tuple of some."""
+    if type(value) in (list, tuple):
+        return any(map(_has_floats, value))
+    dtype = getattr(value, "dtype", None)
+    return isinstance(value, (float, complex)) if dtype is None else dtype.kind in "fc"
 
 
 def _holds(alg: Algebra, value: Any) -> bool:

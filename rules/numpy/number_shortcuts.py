@@ -41,7 +41,9 @@ def array_typing(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE
 @shortcut(creation.array_cotangent)
 def array_cotangent_shortcut(site, c, x, y):
     dims = site.display(x)
-    if dims is None or not site.is_double(c) or not site.shapes.known_equal(site.dims(c), dims) or len(dims) > 2:
+    if dims is None or len(dims) > 2 or not (site.is_double(c) and site.is_double(y)):
+        return None
+    if not site.shapes.known_equal(site.dims(c), dims):
         return None
     if len(dims) == 1:
         return site.emit("build_list", *(site.method("item", c, Constant(i)) for i in range(dims[0])))

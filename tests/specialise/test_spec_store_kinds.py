@@ -204,6 +204,32 @@ def test_whole_numbers_have_derivatives():
     check(of_a_whole_number, 3, 2.0)
 
 
+def whole_parts(k, v):
+    w = v * k * 7.0
+    total = np.array([w[0], 2.5], dtype=int).sum() + np.sum(w, dtype=int) + w.cumsum(dtype="i8")[2]
+    total += np.trace(np.outer(w, v), dtype=int) + np.add(w, 1.5, dtype=int, casting="unsafe")[1]
+    return (total + np.concatenate([w, v], dtype=int, casting="unsafe").sum()) * k
+
+
+TYPES, AXES = ["f8", "i8"], [1, 3]
+
+
+def of_types_by_name(k, v):
+    total = 0.0
+    for i in range(2):
+        rows = np.full(3, k * 7.0, dtype=TYPES[i])
+        rows[1:] = v[:2] * 3.0
+        total += rows.sum() + np.sum([k * 3.0, 2.2], dtype=TYPES[i]) + np.array(v, ndmin=AXES[i]).ndim
+    return total * k
+
+
+@pytest.mark.parametrize("f", [whole_parts, of_types_by_name])
+def test_whole_parts_of_floats_have_none(f):
+    check(f, 1.31, V, specialised=None)
+    assert ad.gradient(f, 1.31, V)[0] == pytest.approx((f(1.31 + 1e-6, V) - f(1.31 - 1e-6, V)) / 2e-6)
+    assert ad.jvp(lambda k: f(k, V), (1.31,), (1.0,))[1] == pytest.approx(ad.gradient(f, 1.31, V)[0])
+
+
 def complex_into_reals(k, v):
     a = np.zeros(6)
     a[0] = (k + 1j) * v[0]

@@ -29,6 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Instance,
     Iterator,
     Known,
+    List,
     Lookup,
     Mixed,
     Number,
@@ -275,6 +276,26 @@ def differentiable(value: Abstract, seen: frozenset[Site] = frozenset()) -> bool
         root = value.site.root()
         return root not in seen and any(differentiable(x, seen | {root}) for x in root.kinds())
     return isinstance(value, Iterator) and differentiable(value.item, seen)
+
+
+def has_floats(value: Abstract) -> bool:
+    """Whether a value is a float or a complex number, or an array, a list or a tuple of some."""
+    if isinstance(value, Tuple):
+        return any(map(has_floats, value.items))
+    if isinstance(value, List):
+        return any(map(has_floats, value.site.kinds()))
+    if isinstance(value, Array):
+        return value.dtype is not None and value.dtype.kind in "fc"
+    types = number_types(value)
+    return types is not None and all(issubclass(cls, (float, complex, np.inexact)) for cls in types)
+
+
+def is_whole(value: Abstract) -> bool:
+    """Whether a value is a whole number, or an array of some."""
+    if isinstance(value, Array):
+        return value.dtype is not None and value.dtype.kind in "iub"
+    types = number_types(value)
+    return types is not None and all(issubclass(cls, (int, np.integer)) for cls in types)
 
 
 _COMPLEX: Final[frozenset[type]] = frozenset({complex, np.complex64, np.complex128})

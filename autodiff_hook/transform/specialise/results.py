@@ -80,7 +80,8 @@ def is_grid(value: Any) -> bool:
 def is_fixed(value: Any) -> bool:
     """Whether a value is known by identity though it is no code, because nothing in a process changes it."""
     cls = type(value)
-    return any([value is x for x in _FIXED]) or cls in _FIXED_TYPES or cls.__module__ == "typing" or is_grid(value)
+    fixed = cls in _FIXED_TYPES or issubclass(cls, np.dtype) or cls.__module__ == "typing"
+    return fixed or any([value is x for x in _FIXED]) or is_grid(value)
 
 
 def is_form_of_types(value: Any) -> bool:
@@ -157,15 +158,39 @@ def outcome(
     if getattr(run, "__name__", "") in ("array", "asarray") and not all(map(_is_there, types)):
         raise Refused("an array of what may be None")
     result = _of_nothing(found) or abstract_of(found)
+    if _is_of_numpy(result) and _says_type([*types, *named.values()]):
+        raise Refused("an array or a number of a type that is not known")
     if isinstance(result, Number) and not constant:
         result = Number(result.types | _possible(types, run), example=result.example)
     for cls in (int, float) if any(map(_may_differ, (*types, *named.values()))) else ():
         with contextlib.suppress(Refused):
             others = {k: _of_kind(t, cls) for k, t in named.items()}
             result = join(result, abstract_of(tried(run, [_of_kind(t, cls) for t in types], others)))
-    if _varies(run, types) or any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
+    if _varies(run, [*types, *named.values()]):
+        return _widened(result)
+    if any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
+
+
+def _says_type(types: list[Abstract]) -> bool:
+    """Whether a value is a type of arrays that is not known, or may name one: beside arrays of texts a text is data."""
+    inert = [value for value in types if isinstance(value, Instance)]
+    beside_texts = any(value.cls is np.ndarray for value in inert)
+    return not beside_texts and any(_names_type(value.example) for value in inert)
+
+
+def _names_type(value: Any) -> bool:
+    with contextlib.suppress(TypeError, ValueError):
+        return isinstance(value, (str, np.dtype)) and np.dtype(value).itemsize > 0
+    return False
+
+
+def _is_of_numpy(value: Abstract) -> bool:
+    """Whether a value is an array, a number of NumPy's, or a tuple with some."""
+    if isinstance(value, Tuple):
+        return any(map(_is_of_numpy, value.items))
+    return isinstance(value, Array) or any(issubclass(cls, np.generic) for cls in number_types(value) or ())
 
 
 def _may_differ(value: Abstract) -> bool:
@@ -242,7 +267,8 @@ def _varies(run: Callable[..., Any], types: list[Abstract]) -> bool:
     """Whether the number of dimensions of the result depends on more than those of the arguments."""
     name = getattr(run, "__name__", "")
     if name in ("array", "asarray"):
-        return not all(map(_has_depth, types[:1]))
+        # A whole number is the least number of axes.
+        return not all(map(_has_depth, types[:1])) or any(isinstance(t, Number) and int in t.types for t in types[1:])
     return name in ("squeeze", "unique", "nonzero")
 
 

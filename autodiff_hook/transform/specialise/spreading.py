@@ -21,7 +21,14 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
-from autodiff_hook.transform.specialise.lattice import content_of, differentiable, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import (
+    content_of,
+    differentiable,
+    has_floats,
+    is_whole,
+    reached,
+    sites_in,
+)
 from autodiff_hook.transform.specialise.lists import view_of
 from autodiff_hook.transform.specialise.program import (
     APPEND,
@@ -170,7 +177,11 @@ class Spread:
             if isinstance(owner, Reference):
                 key = s.operands[1] if s.op == "getitem" else Constant(s.data)
                 return self._held(owner.site, self._name(owner, key))
-        return any(map(self._is_active, sources(s, self.program)))
+        found = sources(s, self.program)
+        if isinstance(plan, RulePlan) and is_whole(self.program.type_of(s.made)):
+            # The whole parts of floats have no derivative.
+            found = [x for x in found if not has_floats(self.program.type_of(x))]
+        return any(map(self._is_active, found))
 
     def _structure(self, s: Statement) -> Mask:
         if s.op in ("build_tuple", "build_list"):
