@@ -419,3 +419,18 @@ def letters(n, x):
 @pytest.mark.parametrize("f", [best_of_constants, letters])
 def test_constant_pairs_and_letters_are_typed(f):
     check_all_ways(f, 0.7, 1.3)
+
+
+def indexed_by_a_place_or_none(x, y):
+    rows, total = np.outer([x, y], [y, 2.0, x]), 0.0
+    for i in range(4):
+        part = rows[..., PLACES[i % 2]]
+        total += part.ndim * x + part.sum() * i
+    return total
+
+
+PLACES = [None, 0]
+
+
+def test_an_index_that_may_be_none():
+    check(indexed_by_a_place_or_none, 0.7, 1.3, specialised=None)

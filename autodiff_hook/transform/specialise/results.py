@@ -269,6 +269,8 @@ def _varies(run: Callable[..., Any], types: list[Abstract]) -> bool:
     if name in ("array", "asarray"):
         # A whole number is the least number of axes.
         return not all(map(_has_depth, types[:1])) or any(isinstance(t, Number) and int in t.types for t in types[1:])
+    if name == "getitem":
+        return not all(map(_is_there, types[1:]))
     return name in ("squeeze", "unique", "nonzero")
 
 
