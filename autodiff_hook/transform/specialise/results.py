@@ -174,7 +174,7 @@ def outcome(
 
 
 def _says_type(types: list[Abstract]) -> bool:
-    """Whether a value is a type of arrays that is not known, or may name one: beside arrays of texts a text is data."""
+    """Whether a text that is not known may name the type of an array; beside arrays of texts it is data."""
     inert = [value for value in types if isinstance(value, Instance)]
     beside_texts = any(value.cls is np.ndarray for value in inert)
     return not beside_texts and any(_names_type(value.example) for value in inert)
@@ -182,7 +182,7 @@ def _says_type(types: list[Abstract]) -> bool:
 
 def _names_type(value: Any) -> bool:
     with contextlib.suppress(TypeError, ValueError):
-        return isinstance(value, (str, np.dtype)) and np.dtype(value).itemsize > 0
+        return isinstance(value, str) and np.dtype(value).itemsize > 0
     return False
 
 
