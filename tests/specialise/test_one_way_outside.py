@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import itertools
 import sys
+import threading
 import types
 import warnings
 from unittest.mock import patch
@@ -414,3 +415,58 @@ def test_objects_that_are_given_and_compared():
     for a, b in ((FIRST, SECOND), (FIRST, FIRST), (SECOND, SECOND), (FIRST, SECOND), named, (FIRST, named[0])):
         expected = a.size if a == b else 1.4 * b.size
         assert ad.gradient(f, a, b, 0.7)[2] == pytest.approx(expected)
+
+
+LOCAL = threading.local()
+
+
+def current():
+    return LOCAL.__dict__.get("space", FIRST)
+
+
+def in_its_thread(x):
+    kinds = [1, "a", None]
+    return current().size * x * x + (x if kinds[1] == "a" else 0.0)
+
+
+def assigned_beside(x):
+    LOCAL.space = Space(x)
+    return current().size * x
+
+
+def changed_beside(x):
+    LOCAL.__dict__["space"] = Space(x)
+    return LOCAL.space.size * x
+
+
+def test_objects_of_threads():
+    def elsewhere():
+        LOCAL.space = Space(7.0)
+        check_slopes(in_its_thread, 0.4)
+
+    check_slopes(in_its_thread, 0.7)
+    LOCAL.space = SECOND
+    check_slopes(in_its_thread, 0.7, specialised=None)
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    del LOCAL.space
+    check_slopes(in_its_thread, 0.6)
+    for f in (assigned_beside, changed_beside):
+        for x in (0.7, 0.6):
+            assert ad.gradient(f, x) == (2 * x,)
+            assert LOCAL.space.size == x
+            del LOCAL.space
+
+
+def test_objects_of_threads_that_are_given():
+    def of_both(local, x):
+        return local.factor * x * LOCAL.__dict__.get("factor", 5.0) * ("a" in [1, "a"])
+
+    other = threading.local()
+    LOCAL.factor, other.factor = 3.0, 2.0
+    for _ in range(2):
+        assert ad.gradient(of_both, other, 0.7)[1] == 6.0
+        assert ad.gradient(of_both, LOCAL, 0.7)[1] == 9.0
+    del LOCAL.factor
+    assert ad.gradient(of_both, other, 0.7)[1] == 10.0

@@ -31,9 +31,9 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
         if name in known and (value.made in inf.results or not _is_read_by_code(look(inf, value.cls, name))):
             return known[name]
         return None
-    if name == "__dict__":
-        raise Refused("the dictionary of an object from outside")
     key = inf.final(owner)
+    if name == "__dict__" and inf.world.is_given(key):
+        raise Refused("the dictionary of an object of the arguments")
     inf.looked.add((key, name))
     return inf.assigned.get((key, name))
 

@@ -18,6 +18,8 @@ def settle(inf: Earnest) -> None:
     """What is assigned to objects from outside, which are several if they were."""
     if inf.silences:
         raise Refused("np.seterr, whose settings are not put back")
+    if (inf.assigned or inf.dirty) and any(name == "__dict__" for _, name in inf.looked):
+        raise Refused("what is outside is changed beside an object of which the dictionary is read")
     built = dict(inf.origins)
     inf.settling = True
     _separate(inf)
@@ -50,7 +52,7 @@ def _separate(inf: Earnest) -> None:
     for other, name in read if given else ():
         if not inf.world.is_given(other):
             for owner, same in given:
-                if same == name:
+                if same == name or name == "__dict__":
                     _require_another(inf, owner, other)
 
 
