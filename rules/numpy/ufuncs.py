@@ -49,7 +49,7 @@ def define_with_options(ufunc):
     ):
         dtype = dtype_of(ufunc, dtype, sig if signature is None else signature)
         if dtype is not None:
-            args = [np.asarray(x).astype(dtype)[()] for x in args]
+            args = [np.asarray(x).astype(dtype, casting=casting)[()] for x in args]
         return ufunc(*args) if where is True else partial_result(ufunc, args, where)
 
     defines(ufunc)(call)
@@ -62,7 +62,7 @@ def define_product_with_options(ufunc):
         *args, out=None, axes=None, axis=None, keepdims=False, dtype=None, casting="same_kind", order="K", subok=True
     ):
         if dtype is not None:
-            args = [np.asarray(x).astype(dtype) for x in args]
+            args = [np.asarray(x).astype(dtype, casting=casting) for x in args]
         if axes is None and axis is None:
             return np.expand_dims(ufunc(*args), -1) if keepdims else ufunc(*args)
         places = [*map(as_axes, axes or [axis, axis])]

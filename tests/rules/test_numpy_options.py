@@ -242,3 +242,24 @@ def test_options_that_are_said_not_to_be_given(f):
     for _ in range(2):
         np.testing.assert_allclose(ad.gradient(passed_on, X)[0], ad.gradient(lambda x: np.sum(f(x, axis=0) ** 2), X)[0])
     check_gradient(passed_on, X)
+
+
+def by_options(x):
+    kept = np.subtract(x[0], 2.0 * x[1], dtype=np.result_type(x, 1.0)) * np.sqrt(x[2] ** 2, casting="same_kind")
+    total = np.zeros_like(x[3])
+    for row in x:
+        total = total + np.multiply(row, row, dtype=float)
+    return np.sum(kept) + np.sum(total)
+
+
+def test_options_of_ufuncs_in_programs():
+    for x in (normal(4, 3) + 2.0, normal(5, 2)):
+        check_gradient(by_options, x)
+        check_gradient(by_options, 0.9 * x)
+
+
+@pytest.mark.parametrize("f", [np.add, np.matmul])
+def test_a_dtype_that_cannot_be_cast_to_is_an_error(f):
+    for _ in range(2):
+        with pytest.raises(TypeError):
+            ad.gradient(lambda x: np.sum(f(x, x, dtype=int) * x), np.array([1.5, 2.0]))
