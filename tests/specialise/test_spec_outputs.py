@@ -155,3 +155,14 @@ def test_what_others_hold_is_not_taken_for_a_copy():
 
     check(f, X, specialised=None)
     assert ad.gradient(f, X)[0] == pytest.approx(2.0 * (X + 1.0))
+
+
+def test_several_arrays_that_are_written():
+    def f(x):
+        fractions, wholes, sines = np.empty_like(x), np.empty_like(x), np.ones_like(x)
+        np.modf(x * 2.0, out=(fractions, wholes))
+        np.sin(x, out=(sines,), where=x > 0.5)
+        return np.sum(fractions * sines + wholes)
+
+    check(f, X, specialised=None)
+    check_gradient(f, X)
