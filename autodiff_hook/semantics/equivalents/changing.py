@@ -48,18 +48,19 @@ def place_of(items: Any, value: Any, start: Any = 0) -> Any:
     """``list.index``."""
     first = start if start >= 0 else max(start + len(items), 0)
     for place in range(first, len(items)):
-        if items[place] == value:
+        item = items[place]
+        if item is value or item == value:
             return place
     raise ValueError("the value is not in the list")
 
 
 def number_of(items: Any, value: Any) -> Any:
     """``list.count``."""
-    if value != value:
+    if isinstance(value, (float, complex)) and value != value:
         raise ValueError("nan equals nothing, and is counted where it is the same object")
     found = 0
     for item in items:
-        if item == value:
+        if item is value or item == value:
             found += 1
     return found
 

@@ -232,18 +232,17 @@ def order_of(inf: Path, s: Statement, args: list[Operand]) -> Abstract:
     else:
 
         def difference(i: int, j: int) -> int:
-            return compared(inf, keys[i], keys[j])
+            # Sorting asks for nothing but "<", and here in the order in which it does so in the plain run.
+            return -1 if _precedes(inf, keys[i], keys[j]) else 0
 
         order.sort(key=functools.cmp_to_key(difference), reverse=backwards)
     return new(inf, list, list(map(Constant, order)))
 
 
-def compared(inf: Path, a: Operand, b: Operand) -> int:
-    """-1, 0 or 1, as a number is less than another one, equal or greater."""
+def _precedes(inf: Path, a: Operand, b: Operand) -> bool:
+    """Whether a key is less than another one."""
     for operand in (a, b):
         value = inf.type_of(operand)
         if number_types(value) is None and not is_object(value) and sequence_of(inf, operand) is None:
             raise Refused("a sequence that is sorted")
-    if inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "<")])):
-        return -1
-    return 1 if inf.pin(inf.perform("truth", [inf.perform("compare", [b, a], "<")])) else 0
+    return bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "<")])))

@@ -76,6 +76,7 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.kept import keep_function
 from autodiff_hook.transform.specialise.lattice import (
+    REAL,
     built_class,
     example_of,
     inert_class,
@@ -205,9 +206,9 @@ def _is_numeric(inf: Inference, s: Statement) -> bool:
     for operand in s.operands:
         kind = inf.type_of(operand)
         if isinstance(kind, Known):
-            if type(kind.value) not in _REAL:
+            if type(kind.value) not in REAL:
                 return False
-        elif isinstance(kind, Number) and kind.types <= _REAL or arrays and isinstance(kind, Array):
+        elif isinstance(kind, Number) and kind.types <= REAL or arrays and isinstance(kind, Array):
             unknown = True
         else:
             return False
@@ -215,7 +216,6 @@ def _is_numeric(inf: Inference, s: Statement) -> bool:
 
 
 _ARITHMETIC: Final = ("binary", "inplace")
-_REAL: Final = frozenset({int, float, np.float64})
 _OF_SEQUENCES: Final[dict[str, Meaning]] = {"*": lists.repeated, "+": lists.sum_of}
 
 
