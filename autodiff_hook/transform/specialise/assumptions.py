@@ -47,7 +47,7 @@ class Assumptions:
         """Refuse the program unless all of it is true of what is known in the end."""
         for operand, assumed in self.called:
             found = _called(type_of(operand))
-            alike = found is assumed or isinstance(found, frozenset) and found == assumed
+            alike = found is assumed or isinstance(found, (frozenset, str)) and found == assumed
             if not (alike or _same_closure(found, assumed)):
                 raise Refused("what is called changes while the program runs")
         for operand, names in self.copied.values():
