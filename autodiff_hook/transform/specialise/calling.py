@@ -322,8 +322,8 @@ def call_known(
         return inline_call(inf, s, draws.MEANINGS[function], args, kwargs)
     if function is operator.or_ and any(map(is_class, types)) and all(is_class(t) or is_none(t) for t in types):
         return known_as(inf, s, operator.or_(*map(example_of, types)))
-    options = isinstance(function, np.ufunc) and bool(kwargs) and "out" not in kwargs
-    if options and id(function) in DEFINITIONS and any(not isinstance(t, Known) and not is_of_bits(t) for t in types):
+    chosen = isinstance(function, np.ufunc) and bool(kwargs) and "out" not in kwargs
+    if chosen and id(function) in DEFINITIONS and any(not isinstance(t, Known) and not is_of_bits(t) for t in types):
         return inline_call(inf, s, DEFINITIONS[id(function)], args, kwargs)
     if registry.has_rules(function):
         return by_rule(inf, s, function, args, kwargs, function)
