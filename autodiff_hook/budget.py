@@ -44,7 +44,10 @@ def at_most(seconds: float) -> Iterator[None]:
 
 
 def check(steps: int = 1) -> None:
-    """Count what a pass is about to do, and stop it if that is too much."""
+    """Count what a pass is about to do, and stop it if that is too much.
+
+    Passes count statements or blocks, each by how long they take for one: as many ``steps`` as were measured.
+    """
     _work.done += steps * STEP
     if _work.done > _work.most:
         raise OutOfTime

@@ -465,8 +465,11 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         return apply(alg, (None, None, *t[1:]), several, (inner, *args), {})
     if form == "callable":
         return apply(alg, (None, *t), inner, (function, *args), kwargs)
-    if form == "compiled" and loses(alg, t[1:], function, args, kwargs):
-        return apply(alg, t, inner, args, kwargs)
+    if form == "compiled":
+        if loses(alg, t[1:], function, args, kwargs):
+            return apply(alg, t, inner, args, kwargs)
+        if not alg.memories.of_call(function):
+            return call_constant(alg, function, args, kwargs, searched=True)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_PYTHON)
 
 
