@@ -23,18 +23,17 @@ from autodiff_hook.algebras.shadows import (
     kind,
     known,
     load,
-    lose,
     note_kept,
     quiet,
     to_change,
 )
 from autodiff_hook.algebras.shadows import some as any_of
-from autodiff_hook.errors import CONSTANT, CUT, NotDifferentiable, user_location
 from autodiff_hook.runtime.lookup import behind, find_in_type
 from autodiff_hook.runtime.typed_arrays import is_shown
 from autodiff_hook.semantics.arrays import part_of, store_array
 from autodiff_hook.semantics.exceptions import note_raised, raising
 from autodiff_hook.semantics.iteration import flattened, get_iter, python_method
+from autodiff_hook.semantics.keys import load_by
 from autodiff_hook.semantics.meanings import apply
 from autodiff_hook.semantics.opaque import call_opaque, describe_type, fail
 from autodiff_hook.semantics.records import item_of_record, store_in_record
@@ -126,35 +125,6 @@ def dict_item(alg: Algebra, owner: dict[Any, Any], key: Any, moving: Any) -> Res
         return value, token
     value = raising(alg, (None, moving), dict.__getitem__, owner, key)
     return value, load_by(alg, owner, key, moving, value)
-
-
-def load_by(alg: Algebra, owner: Any, key: Any, moving: Any, value: Any) -> Any:
-    """The token of ``value``, which a dict has by a key whose token is ``moving``.
-
-    What was there before the program came is known for this number alone, and not how it depends on it.
-    """
-    token = load(alg, owner, key, value)
-    if token is not None or moving is None or kind(value) == "inert" or type(value) is int:
-        return token
-    found = known(alg, owner)
-    if found is not None and key in found or not _is_measured(key, moving):
-        return None
-    return lose(alg, value, alg.unknown(NotDifferentiable(_REMEMBERED, place=user_location(), remedies=_RECOMPUTED)))
-
-
-def _is_measured(key: Any, moving: Any) -> bool:
-    """Whether a key depends on what is differentiated, and is more than a whole number."""
-    if kind(key) == "tuple" and type(moving) is tuple:
-        return any(map(_is_measured, key, moving))
-    return moving is not None and not isinstance(key, int)
-
-
-_REMEMBERED: Final = "a dict is asked for a key that depends on what is differentiated, and had its value before"
-_RECOMPUTED: Final = (
-    "empty the dict before (or let it be a functools.lru_cache, which is computed again)",
-    CONSTANT,
-    CUT,
-)
 
 
 def missing_method(owner: Any, key: Any) -> Any:

@@ -20,8 +20,9 @@ from autodiff_hook.algebras.shadows import (
     some,
 )
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.semantics.items import getitem, load_by, materialised, setitem, unpack
+from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
+from autodiff_hook.semantics.keys import load_by
 from autodiff_hook.semantics.meanings import Args, Kwargs, call_method, giving_owner, means, natively
 
 

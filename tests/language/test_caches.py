@@ -5,6 +5,7 @@ Dicts that a program keeps what it has computed in are no such caches: what they
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 import sys
@@ -368,10 +369,59 @@ def kept_in_an_object(x):
     return memory[x].cube
 
 
+@dataclasses.dataclass(frozen=True)
+class Place:
+    x: float
+
+
+class Point:
+    __slots__ = ("name", "x")
+
+    def __init__(self, x, name="p"):
+        self.x, self.name = x, name
+
+    @property
+    def parts(self):
+        return self.name, self.x
+
+    def __eq__(self, other):
+        return self.parts == other.parts
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+class Species:
+    def __init__(self, name, mass):
+        self.name, self.mass = name, mass
+
+    def __eq__(self, other):
+        return self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+def by_an_object(key):
+    def kept(x):
+        if key(x) not in memory:
+            memory[key(x)] = x**3
+        return memory[key(x)]
+
+    return kept
+
+
+by_equal_objects = [
+    by_an_object(key)
+    for key in (Place, Point, lambda x: (1, Place(x)), lambda x: Place(Point(x)), lambda x: frozenset([x]))
+]
+
+
 @pytest.mark.parametrize("operator", MODES)
 @pytest.mark.parametrize(
     "f",
     [
+        *by_equal_objects,
         *(asked_first, tried, got_by_a_pair, set_by_default, taken, kept_by_its_text, kept_by_its_bytes),
         *(kept_in_a_list, kept_in_an_object),
     ],
@@ -405,6 +455,13 @@ def by_whole_numbers(x):
     return x * TABLE[2] * TABLE[int(x)] * TABLE["scale"]
 
 
+def by_a_name(x):
+    return x * WEIGHTS[Species("H", x)] * Species("O", x).mass
+
+
+WEIGHTS = {Species("H", 1.0): 2.0}
+
+
 def own_memory(x):
     own = {}
 
@@ -425,7 +482,7 @@ def constants_by_numbers(x):
 
 
 @pytest.mark.parametrize("operator", MODES)
-@pytest.mark.parametrize("f", [by_whole_numbers, own_memory, constants_by_numbers])
+@pytest.mark.parametrize("f", [by_whole_numbers, by_a_name, own_memory, constants_by_numbers])
 def test_what_a_program_puts_there_itself_is_known(operator, f):
     expected = differences(f, 1.3, 2 if operator == "hvp" else 1)
     for _ in range(2):
