@@ -75,7 +75,7 @@ def gradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwar
     elif gettrace() is None:
         # As ``entered`` does, without a call.
         try:
-            entry = _entries[id(f.__code__)]
+            entry = _entries[type(f)][id(f.__code__)]
         except (AttributeError, KeyError):
             pass
         else:

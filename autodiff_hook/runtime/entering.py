@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from sys import gettrace
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import Any, Final
 
 import numpy as np
@@ -22,21 +22,19 @@ from autodiff_hook.runtime.sharing import ByCode
 CACHE_SIZE: Final = 2048
 """For how many code objects programs are known."""
 Entry = Callable[[Any, tuple[Any, ...]], Any]
-_PUBLISHED: Final[dict[Form, ByCode[Entry]]] = {
-    "gradient": ByCode(CACHE_SIZE),
-    "value": ByCode(CACHE_SIZE),
-    "pullback": ByCode(CACHE_SIZE),
-}
-"""The newest entry of each code object, in the forms that are entered without asking."""
-_BY_NAMES: Final[dict[Form, ByCode[dict[tuple[int | str, ...], Entry]]]] = {
-    form: ByCode(CACHE_SIZE) for form in _PUBLISHED
-}
+_FORMS: Final[tuple[Form, ...]] = ("gradient", "value", "pullback")
+"""The forms that are entered without asking."""
+_CALLED: Final = (FunctionType, MethodType)
+"""What has code; a method takes one argument less than the function that it has its code from."""
+_PUBLISHED: Final = {(form, cls): ByCode[Entry](CACHE_SIZE) for form in _FORMS for cls in _CALLED}
+"""The newest entry of each code object."""
+_BY_NAMES: Final = {key: ByCode[dict[tuple[int | str, ...], Entry]](CACHE_SIZE) for key in _PUBLISHED}
 """The same for calls with keyword arguments, by the number of the others and the names."""
 
 
-def entries(form: Form = "gradient") -> dict[int, Entry]:
-    """The newest entry of each code object, by identity."""
-    return _PUBLISHED[form].found
+def entries(form: Form = "gradient") -> dict[type, dict[int, Entry]]:
+    """The newest entry of each code object, by what is called and identity."""
+    return {cls: _PUBLISHED[form, cls].found for cls in _CALLED}
 
 
 def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
@@ -45,10 +43,10 @@ def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         return MISS, None
     try:
         if kwargs:
-            entry = _BY_NAMES[form].found[id(f.__code__)][len(args), *kwargs]
+            entry = _BY_NAMES[form, type(f)].found[id(f.__code__)][len(args), *kwargs]
             args = (*args, *kwargs.values())
         else:
-            entry = _PUBLISHED[form].found[id(f.__code__)]
+            entry = _PUBLISHED[form, type(f)].found[id(f.__code__)]
     except (AttributeError, KeyError):
         return MISS, None
     try:
@@ -71,12 +69,13 @@ def unpublish(code: CodeType, entry: Entry) -> None:
 def publish(call: Call, form: Form, entry: Entry) -> None:
     """Let ``gradient``, ``withgradient`` or ``pullback`` enter a program without asking."""
     f, shape = call.function, call.shape
-    if form not in _PUBLISHED or type(f) is not FunctionType or shape.works or shape.leading:
+    key = form, type(f)
+    if key not in _PUBLISHED or shape.works or shape.leading:
         return
     if shape.names:
-        _BY_NAMES[form].add(f.__code__, {})[shape.given, *shape.names] = entry
+        _BY_NAMES[key].add(f.__code__, {})[shape.given, *shape.names] = entry
     else:
-        _PUBLISHED[form].put(f.__code__, entry)
+        _PUBLISHED[key].put(f.__code__, entry)
 
 
 def entry_of(made: Program, form: Form) -> Entry:

@@ -199,3 +199,27 @@ def test_keywords_within_what_is_differentiated():
         assert ad.gradient(outer, 1.1, 0.7)[0] == pytest.approx(slope, rel=1e-6)
     with pytest.raises(ad.Unsupported, match="keyword arguments alone"):
         ad.gradient(lambda x: ad.gradient(power, x=x, n=2)[0], 1.1)
+
+
+class Scale:
+    def by_square(self, x, y=2.0):
+        return x * y * y
+
+
+FORMS = {
+    "gradient": ad.gradient,
+    "withgradient": lambda *args, **named: ad.withgradient(*args, **named)[1],
+    "pullback": lambda *args, **named: ad.pullback(*args, **named)[1](1.0),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_a_function_and_its_method_are_two(form):
+    """They share their code, and may be given as many arguments."""
+    method = Scale().by_square
+    for _ in range(2):
+        assert form(Scale.by_square, 1.5, 3.0) == pytest.approx((0.0, 4.0))
+        assert form(method, 1.5, 3.0) == pytest.approx((9.0, 9.0))
+        assert form(method, 1.5) == pytest.approx((4.0,))
+        assert form(method, 1.5, y=3.0) == pytest.approx((9.0,))
+        assert form(Scale.by_square, 1.5, x=3.0, y=3.0) == pytest.approx((0.0,))

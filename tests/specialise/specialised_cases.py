@@ -27,7 +27,7 @@ def oracle(f: Callable[..., Any], *args: Any) -> tuple[Any, tuple[Any, ...]]:
 
 def is_specialised(f: Any) -> bool:
     """Whether there is a specialised program of ``f``; with AUTODIFF_GENERIC that is not asked."""
-    return GENERIC or id(f.__code__) in entries()
+    return GENERIC or id(f.__code__) in entries()[type(f)]
 
 
 def has_all_ways(f: Any, *forms: str) -> bool:
