@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from autodiff_hook.registry import describe, registry
 from autodiff_hook.runtime import specialisations
 
 specialisations.FREE = specialisations.MOST = 1000.0
+gc.set_threshold(10_000)  # compiling makes much, and little that is garbage
 
 
 @pytest.hookimpl(wrapper=True)
@@ -43,6 +45,8 @@ def pytest_deselected(items):
 
 
 def pytest_collection_finish(session):
+    gc.collect()
+    gc.freeze()  # the garbage collector would look through all tests again and again
     if session.config.option.collectonly or any("::" in argument for argument in session.config.args):
         PARTIAL.add("tests are named")
     if not {*OF_RULES.glob("test_*.py")} <= {item.path for item in session.items}:

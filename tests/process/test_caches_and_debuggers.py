@@ -268,4 +268,3 @@ def test_globals_where_other_globals_were():
                 J(namespace["f"], 2.0)
         del namespace
         gc.collect()
-    gc.unfreeze()
