@@ -94,19 +94,25 @@ def _quietly(entry: Entry) -> Entry:
     """An entry during which NumPy does not warn."""
 
     def quiet_entry(f: Any, args: tuple[Any, ...]) -> Any:
-        if not {"raise", "call"}.isdisjoint(np.geterr().values()):
+        asked = {*np.geterr().values()}
+        if "call" in asked:
             return MISS
-        with np.errstate(all="ignore"):
+        if "raise" not in asked:
+            with np.errstate(all="ignore"):
+                return entry(f, args)
+        try:
             return entry(f, args)
+        except FloatingPointError:
+            return MISS  # perhaps it was raised where the program is silent
 
     return quiet_entry
 
 
 def _strictly(entry: Entry) -> Entry:
-    """An entry that raises what it is warned of, so that the carried program sees to it."""
+    """An entry that raises what it is warned of, and errors of floats, so that the carried program sees to it."""
 
     def strict_entry(f: Any, args: tuple[Any, ...]) -> Any:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(all="raise"):
             warnings.simplefilter("error")
             return entry(f, args)
 

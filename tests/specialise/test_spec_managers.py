@@ -109,10 +109,44 @@ def raising(x):
     return np.sum(y)
 
 
+def caught(x):
+    with np.errstate(divide="raise"):
+        try:
+            y = np.log(x)
+        except FloatingPointError:
+            y = x + 3.0
+    return np.sum(y * x)
+
+
+def seen_and_dropped(x):
+    """What is computed to see whether it raises is not used."""
+    with np.errstate(divide="raise"):
+        try:
+            np.log(x)
+        except FloatingPointError:
+            return np.sum(3.0 * x)
+    return np.sum(x * x)
+
+
 def test_errstate_that_raises():
-    assert ad.gradient(raising, np.array([0.5]))[0] == pytest.approx([2.0])
+    check(raising, np.array([0.5]))
     with pytest.raises(FloatingPointError):
         ad.gradient(raising, np.array([0.0]))
+
+
+@pytest.mark.parametrize("f", [caught, seen_and_dropped])
+def test_errors_of_floats_that_are_handled(f):
+    for x in (0.5, 0.0, 0.7, 0.0):
+        check(f, np.array([x, 2.0]))
+
+
+@pytest.mark.parametrize("f", [silent, raising, caught, seen_and_dropped])
+def test_where_errors_of_floats_are_raised_anyway(f):
+    with np.errstate(all="raise"):
+        for x in (0.5, 0.7):
+            check(f, np.array([x, 2.0]))
+        if f is silent:
+            assert ad.gradient(f, np.array([0.0, 2.0]))[0].tolist() == [np.inf, 1.0]
 
 
 def strict(x, y):

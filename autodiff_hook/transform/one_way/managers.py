@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Bound, Fresh, Instance, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of
-from autodiff_hook.transform.specialise.managers import ERRSTATE, LOCKED, Silence, is_silent, only_silences
+from autodiff_hook.transform.specialise.managers import ERRSTATE, LOCKED, Silence, is_of_errors, says_of_errors
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.results import LOCKS
@@ -39,7 +39,7 @@ def managed_call(
     values = [known_value(inf, x) for x in kwargs.values()]
     if function is np.seterr and not args:
         return _errors_set(inf, kwargs, values)
-    if is_silent(function, args, values):
+    if is_of_errors(inf, function, args, values):
         return known_as(inf, s, ERRSTATE)
     if (
         function is warnings.catch_warnings
@@ -66,7 +66,7 @@ def _errors_set(inf: Path, kwargs: dict[str, Operand], values: list[Any]) -> Abs
     """``np.seterr``: a program that puts back at its end what it has found says no more than a context manager."""
     if inf.silences and set(kwargs) == set(_ERRORS) and all(x is inf.silences[-1] for x in values):
         before = inf.silences.pop()
-    elif only_silences(values):
+    elif says_of_errors(inf, values):
         before = Before("seterr")
         inf.quiet = True
         inf.silences.append(before)

@@ -227,7 +227,7 @@ def call_known(
     if _binds(function) and not kwargs and args and class_of(inf.type_of(args[0])) is not None:
         inf.leave_nothing(s)
         return Bound(function.__self__, args[0])
-    if managers.is_silent(function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
+    if managers.is_of_errors(inf, function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
         return known_as(inf, s, managers.ERRSTATE)
     if function is functools.partial:
         return partials.make(inf, s, args, kwargs)

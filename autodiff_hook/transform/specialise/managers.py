@@ -1,7 +1,8 @@
 """Context managers: ``np.errstate``, locks, and those of classes that are written in Python.
 
-Where a program asks for silence, all of it runs silently; its numbers are the same. A program that raises is run again
-carried, so what a manager does with an exception is seen then.
+Where a program asks for silence, all of it runs silently; its numbers are the same. Where it asks for errors of floats
+to be raised, all of it raises them. A program that raises is run again carried, so what a manager does with an
+exception is seen then.
 """
 
 from __future__ import annotations
@@ -32,14 +33,17 @@ ERRSTATE: Final = Silence("errstate")
 LOCKED: Final = Silence("a lock")
 
 
-def is_silent(function: Any, args: list[Operand], values: list[Any]) -> bool:
-    """Whether a call makes an ``np.errstate`` that at most silences."""
-    return function is np.errstate and not args and only_silences(values)
+def is_of_errors(inf: Inference, function: Any, args: list[Operand], values: list[Any]) -> bool:
+    """Whether a call makes an ``np.errstate`` that silences, or lets errors be raised."""
+    return function is np.errstate and not args and says_of_errors(inf, values)
 
 
-def only_silences(values: list[Any]) -> bool:
-    """Whether what is to be done about errors of floats is none but to say so."""
-    return all(type(v) is str and v in ("ignore", "warn") for v in values)
+def says_of_errors(inf: Inference, values: list[Any]) -> bool:
+    """Note what is to be done about errors of floats, if that is to say so, to raise them, or nothing."""
+    if not all(type(v) is str and v in ("ignore", "warn", "raise") for v in values):
+        return False
+    inf.strict = inf.strict or "raise" in values
+    return True
 
 
 def locked(inf: Inference, s: Statement, lock: Any) -> Abstract | None:
