@@ -23,6 +23,7 @@ from autodiff_hook.transform.one_way.containers import (
 from autodiff_hook.transform.one_way.derived import rows
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
+from autodiff_hook.transform.specialise import records
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, List, Lookup, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
@@ -49,6 +50,9 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
         return elements_of(inf, operand, value.name, value.receiver)
     if isinstance(value, (Outside, Tuple, List)) and value.cls in (list, dict, set):
         return items(inf, changeable(inf, operand))
+    if isinstance(value, Outside) and records.has_rows(inf, operand, value):
+        inf.world.length(inf.final(operand), value.example)
+        return (inf.perform("getitem", [operand, Constant(i)]) for i in range(len(value.example)))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         found = rows(inf, operand)
         held = held_by(inf, operand, "__iter__")

@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise import (
     lists,
     named_tuples,
     patterns,
+    records,
     sets,
     several,
     texts,
@@ -118,6 +119,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return dividing.divided(inf, s, owner)
     if isinstance(value, Dict) and is_of_several(value):
         return several.attribute(inf, s, owner, value, name)
+    if isinstance(value, Outside) and records.is_field(inf, owner, value, name):
+        return alias(inf, s, inf.world.part(inf.final(owner), value.example, name, True))
     if _is_object(value):
         return attributes.attribute(inf, s, value, owner, name)
     if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:

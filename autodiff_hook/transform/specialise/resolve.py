@@ -42,6 +42,7 @@ from autodiff_hook.transform.specialise import (
     named_tuples,
     producers,
     raises_when,
+    records,
     sets,
     stores,
     texts,
@@ -305,6 +306,8 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         return inf.evaluate(inf, s)
     if isinstance(key, Known) and is_hashable(key.value) and is_assigned(inf, owner, key.value):
         return assigned.read(inf, s, owner.example, s.operands[0], key.value)
+    if isinstance(owner, Outside) and records.is_part(inf, s.operands[0], owner, known(key)):
+        return alias(inf, s, inf.world.part(inf.final(s.operands[0]), owner.example, known(key), True))
     if isinstance(owner, Outside) and owner.cls in (list, dict):
         if not isinstance(key, Known):
             dicts.ask_for_any_key(inf, owner)
