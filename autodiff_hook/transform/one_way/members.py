@@ -21,6 +21,7 @@ from autodiff_hook.transform.one_way.containers import held_as
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import assign_shape
 from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise import records
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -53,6 +54,8 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
     assigned = of_class(inf, value.value, name) if isinstance(value, Known) and isinstance(value.value, type) else None
     if assigned is not None:
         return alias(inf, s, assigned)
+    if isinstance(value, Outside) and records.is_field(inf, owner, value, name):
+        return None
     if isinstance(value, (Fresh, Outside)):
         found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
         if found is None:
