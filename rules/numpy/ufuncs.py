@@ -3,12 +3,13 @@
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import Constant, cotangents, method_of
+from autodiff_hook.extend import Constant, cotangents, method_of, pure
 from autodiff_hook.registry import nondifferentiable, registry
 from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.equivalents.elementwise import OPERATIONS
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import apply, means, natively
+from autodiff_hook.semantics.opaque import call_constant
 from autodiff_hook.semantics.subclasses import call_behind, is_subclass
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import float_dtype, into
@@ -132,6 +133,8 @@ def reduce(alg, t, args, kwargs):
     if isinstance(array, np.ndarray) and array.dtype == object and ufunc in OPERATIONS:
         return enter(alg, (None, *t), reduced_objects, args, kwargs)
     named = {"axis": 0, **dict(zip(OPTIONS, options)), **kwargs}
+    if registry.is_constant(ufunc) and named.get("out") is None:
+        return call_constant(alg, np.ufunc.reduce, args, kwargs)
     if ufunc not in REDUCTIONS or named.get("out") is not None or named.get("dtype") is not None:
         return enter(alg, (None, *t), reduced, args, kwargs)
     moving = dict(zip((*OPTIONS[: len(options)], *kwargs), t[2:]))
@@ -144,6 +147,8 @@ def reduction(ufunc, args, kwargs):
     array, *options = args
     given = {"axis": Constant(0), **dict(zip(OPTIONS, options)), **kwargs}
     spoken = [i for i, name in enumerate(OPTIONS) if name in given and not _is_silent(given[name], name)]
+    if registry.is_constant(ufunc) and 2 not in spoken:
+        return whole, [Constant(ufunc), array, *[given.get(name, Constant(SILENT.get(name))) for name in OPTIONS]]
     if ufunc not in REDUCTIONS or not {1, 2}.isdisjoint(spoken):
         return None
     # The others of these functions have no ``dtype``.
@@ -157,6 +162,15 @@ def _is_silent(operand, name):
 
 
 method_of(np.ufunc.reduce, reduction)
+
+
+@nondifferentiable
+def whole(ufunc, array, axis, dtype, out, keepdims, initial, where):
+    """``ufunc.reduce`` of a ufunc without derivative."""
+    return ufunc.reduce(array, axis, dtype, out, keepdims, initial, where)
+
+
+pure(whole)
 
 
 def single(out):

@@ -124,6 +124,26 @@ def test_extremes_are_typed(f):
     assert ad.explain(loss, V).functions[0].how == "typed"
 
 
+FLAGS = np.arange(12).reshape(3, 4) % 5 > 1
+OF_FLAGS = {
+    "several": lambda x: np.where(np.logical_and.reduce([x > 0.3, x < 1.5, x * x < 2.0]), x * x, x),
+    "along": lambda x: x[:, None] * np.logical_xor.reduce(FLAGS[:, :3], axis=1, keepdims=True),
+    "where": lambda x: x * np.bitwise_or.reduce(FLAGS, 1, where=FLAGS, initial=False),
+    "all": lambda x: x * np.logical_or.reduce(FLAGS, None),
+    "divisors": lambda x: x * np.gcd.reduce(np.array([[4, 6, 3], [8, 9, 2]])),
+    "chosen": lambda x: sum(np.sum(x * np.logical_and.reduce(FLAGS, axis)) for axis in (1, None, (0, 1))),
+    "histogram": lambda x: np.histogram(np.array([0.1, 0.4, 0.7]), bins=4, range=(0.2, 0.9), weights=x)[0],
+}
+
+
+@pytest.mark.parametrize("name", OF_FLAGS)
+def test_reductions_without_derivative(name):
+    f = OF_FLAGS[name]
+    check_orders(f, positive(3))
+    with ad.install(__name__):
+        assert GENERIC or ad.explain(lambda x: np.sum(f(x)), positive(3)).functions[0].how == "typed"
+
+
 @pytest.mark.parametrize("f", [np.logaddexp, np.logaddexp2])
 def test_options_of_logarithms_of_sums(f):
     check_orders(lambda x, y: f.reduce(x, 0, where=x > 0.5, initial=y), positive(3, 4), positive()[()])
