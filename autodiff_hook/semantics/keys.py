@@ -30,13 +30,21 @@ def load_by(alg: Algebra, owner: Any, key: Any, moving: Any, value: Any) -> Any:
     token = load(alg, owner, key, value)
     if token is not None or moving is None and type(key) in _PLAIN or kind(value) == "inert" or type(value) is int:
         return token
-    found = known(alg, owner)
-    if found is not None and key in found or not _is_measured(alg, key, moving):
+    if not _is_measured(alg, key, moving) or _is_own(alg, owner, key, moving):
         return None
     return lose(alg, value, alg.unknown(NotDifferentiable(_REMEMBERED, place=user_location(), remedies=_RECOMPUTED)))
 
 
 _PLAIN: Final = frozenset({str, int, bool, float, bytes, type(None), type})
+
+
+def _is_own(alg: Algebra, owner: Any, key: Any, moving: Any) -> bool:
+    """Whether the program has put there what a dict has by a key: an object that it has put there depends on as much."""
+    if moving is not None:
+        found = known(alg, owner)
+        return found is not None and key in found
+    there = [k for k in owner if k is key] or [k for k in owner if type(k) is type(key)]
+    return all([_is_measured(alg, k, None) for k in there])
 
 
 def _is_measured(alg: Algebra, key: Any, moving: Any) -> bool:

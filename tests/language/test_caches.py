@@ -411,6 +411,12 @@ def by_an_object(key):
     return kept
 
 
+def by_a_copy(x):
+    if not memory:
+        memory[Place(x)] = x**3
+    return dict(memory)[Place(x)]
+
+
 by_equal_objects = [
     by_an_object(key)
     for key in (Place, Point, lambda x: (1, Place(x)), lambda x: Place(Point(x)), lambda x: frozenset([x]))
@@ -421,7 +427,7 @@ by_equal_objects = [
 @pytest.mark.parametrize(
     "f",
     [
-        *by_equal_objects,
+        *(*by_equal_objects, by_a_copy),
         *(asked_first, tried, got_by_a_pair, set_by_default, taken, kept_by_its_text, kept_by_its_bytes),
         *(kept_in_a_list, kept_in_an_object),
     ],
@@ -462,6 +468,13 @@ def by_a_name(x):
 WEIGHTS = {Species("H", 1.0): 2.0}
 
 
+def by_objects(x):
+    first, factors = Place(x), {(1, Place(x)): 5.0}
+    weights = {first: 2.0, "other": 1.0}
+    weights[Point(x)] = 3.0
+    return (weights[first] + weights[Place(x)] * weights[Point(x)] + factors[1, first]) * x**2
+
+
 def own_memory(x):
     own = {}
 
@@ -482,7 +495,7 @@ def constants_by_numbers(x):
 
 
 @pytest.mark.parametrize("operator", MODES)
-@pytest.mark.parametrize("f", [by_whole_numbers, by_a_name, own_memory, constants_by_numbers])
+@pytest.mark.parametrize("f", [by_whole_numbers, by_a_name, by_objects, own_memory, constants_by_numbers])
 def test_what_a_program_puts_there_itself_is_known(operator, f):
     expected = differences(f, 1.3, 2 if operator == "hvp" else 1)
     for _ in range(2):
