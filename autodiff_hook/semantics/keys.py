@@ -39,7 +39,7 @@ _PLAIN: Final = frozenset({str, int, bool, float, bytes, type(None), type})
 
 
 def _is_own(alg: Algebra, owner: Any, key: Any, moving: Any) -> bool:
-    """Whether the program has put there what a dict has by a key: an object that it has put there depends on as much."""
+    """Whether the program has put there what a dict has by a key: objects of its own depend on as much as this one."""
     if moving is not None:
         found = known(alg, owner)
         return found is not None and key in found
