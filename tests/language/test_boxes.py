@@ -1,13 +1,11 @@
 """Containers and helpers of the standard library that hold what is differentiated: deques, heaps, keys, views."""
 
-import abc
 import array
 import asyncio
 import bisect
 import collections
 import contextlib
 import copy
-import dataclasses
 import enum
 import fractions
 import functools
@@ -17,10 +15,10 @@ import itertools
 import math
 import statistics
 import types
-import typing
 
 import numpy as np
 import pytest
+from class_bodies import class_body_library
 from in_all_modes import MODES, differences
 
 from autodiff_hook import NotDifferentiable, gradient, jvp, stop_gradient
@@ -874,37 +872,6 @@ def class_body_statements(x):
     return C.c * C.f[1] * len(C.__annotations__)
 
 
-def class_body_library(x):
-    @dataclasses.dataclass
-    class P:
-        a: float
-        b: float = 2.0
-        c: list = dataclasses.field(default_factory=lambda: [x])
-
-        def scaled(self):
-            return self.a * self.b * x
-
-    class N(typing.NamedTuple):
-        a: float
-        b: float = x * x
-
-    class A(abc.ABC):
-        s = x * 2
-
-        @abc.abstractmethod
-        def m(self): ...
-
-    class B(A):
-        def m(self):
-            return self.s * x
-
-        @functools.cached_property
-        def v(self):
-            return x * x
-
-    return P(x).scaled() + P(3.0).c[0] + N(x).b * N(2.0, x).b + B().m() + B().v
-
-
 def class_body_error(x):
     class E(Exception):
         v = x * x
@@ -1164,6 +1131,7 @@ def an_iterator_backwards_that_is_copied(x):
 
 
 PROGRAMS = [f for f in list(globals().values()) if inspect.isfunction(f) and f.__module__ == __name__]
+PROGRAMS.append(class_body_library)
 
 REFUSED = {
     typed_array_numpy: "numpy.asarray",
