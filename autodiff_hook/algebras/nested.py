@@ -76,7 +76,7 @@ def _copied(over: Algebra, value: Any, tree: Any) -> Carried:
     kind = kind_of(type(value))
     if kind == "array" and is_writeable(value):
         if tree is None:
-            return value.copy(), None
+            return value.copy("K"), None
         return carry(over, np.copy, (value, tree))
     if kind in ("tuple", "list") and type(value) in (tuple, list):
         pairs = [_copied(over, item, token_at(tree, i)) for i, item in enumerate(value)]

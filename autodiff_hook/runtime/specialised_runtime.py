@@ -71,7 +71,7 @@ def rewritten(array: Any, content: Any, result: Any) -> Any:
 
 def _apart(value: Any, array: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return value.copy() if np.may_share_memory(value, array) else value
+        return value.copy("K") if np.may_share_memory(value, array) else value
     if type(value) in (tuple, list):
         return type(value)([_apart(x, array) for x in value])
     if type(value) is dict:

@@ -19,6 +19,7 @@ from autodiff_hook.transform.specialise.calling import BODIES, NAMED, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import is_none
+from autodiff_hook.transform.specialise.program import IN_ITS_ORDER
 
 
 def _linear(
@@ -58,7 +59,7 @@ def _kept(inf: Inference, s: Statement, operand: Operand) -> Operand:
     """A value as it is then: what a function has captured may be assigned again, and arrays may be stored into."""
     kind = inf.type_of(operand)
     if isinstance(kind, Array) and not kind.scalar:
-        return inf.before(s, "call_method", [operand], ("copy", ()))
+        return inf.before(s, "call_method", [operand, IN_ITS_ORDER], ("copy", ()))
     if not isinstance(kind, (Closure, Bound, Partial)):
         return operand
     made = Variable()

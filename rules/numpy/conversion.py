@@ -19,7 +19,8 @@ cotangents(
     "x, dtype, /, *, copy=True, device=None",
     x=lambda ȳ, y, x: None if is_truncated(y, x) else unbroadcast(ȳ, x),
 )
-linear((np.ndarray.copy, np.ndarray.__copy__, np.generic.copy, np.generic.__copy__), "self, order='C'", lambda ȳ: ȳ)
+linear((np.ndarray.copy, np.generic.copy), "self, order='C'", lambda ȳ: ȳ)
+linear((np.ndarray.__copy__, np.generic.__copy__), "self", lambda ȳ: ȳ)
 linear((np.ndarray.__deepcopy__, np.generic.__deepcopy__), "self, memo=None", lambda ȳ: ȳ)
 linear((np.generic.item, np.generic.tolist), "self, *args", lambda ȳ, self: unbroadcast(ȳ, self))
 

@@ -51,7 +51,8 @@ def define_with_options(ufunc):
         dtype = dtype_of(ufunc, dtype, sig if signature is None else signature)
         if dtype is not None:
             args = [np.asarray(x).astype(dtype, casting=casting)[()] for x in args]
-        return ufunc(*args) if where is True else partial_result(ufunc, args, where)
+        result = ufunc(*args) if where is True else partial_result(ufunc, args, where)
+        return result if order == "K" else lying_in(result, args, order)
 
     defines(ufunc)(call)
 
@@ -100,6 +101,15 @@ def partial_result(ufunc, args, where):
     if isinstance(parts, tuple):
         return tuple([filled(part, chosen) for part in parts])
     return filled(parts, chosen)
+
+
+def lying_in(result, args, order):
+    """The result of a ufunc that is told in which order its elements are to lie."""
+    if isinstance(result, tuple):
+        return tuple([lying_in(part, args, order) for part in result])
+    if order == "A":
+        order = "F" if all([np.asarray(x).flags.f_contiguous for x in args]) else "C"
+    return np.asarray(result, order=order) if np.ndim(result) else result
 
 
 def filled(part, chosen):

@@ -16,6 +16,7 @@ from autodiff_hook.transform.one_way.trail import is_open
 from autodiff_hook.transform.specialise.abstract import Array, Container, Fresh, Instance, Known, List, Number, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import is_copied_plainly, is_set_by_code, look
+from autodiff_hook.transform.specialise.program import IN_ITS_ORDER
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -31,7 +32,7 @@ def copied_alone(inf: Path, operand: Operand) -> Operand | None:
         return made
     if isinstance(value, (Known, Number)) or isinstance(value, Instance) and value.cls in (str, range):
         return operand
-    return inf.perform("call_method", [operand], ("copy", ())) if isinstance(value, Array) else None
+    return inf.perform("call_method", [operand, IN_ITS_ORDER], ("copy", ())) if isinstance(value, Array) else None
 
 
 def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand:

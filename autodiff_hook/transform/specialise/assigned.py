@@ -33,7 +33,18 @@ from autodiff_hook.transform.specialise.lattice import example_of, item_like, le
 from autodiff_hook.transform.specialise.named_tuples import holds_named
 from autodiff_hook.transform.specialise.origins import heirs, holds
 from autodiff_hook.transform.specialise.places import assigned_to, assigns, copied_from, place_of
-from autodiff_hook.transform.specialise.program import APPEND, ASSIGN, COPY, ITEMS, LOAD, PARTS, STORE, Alias, OwnPlan
+from autodiff_hook.transform.specialise.program import (
+    APPEND,
+    ASSIGN,
+    COPY,
+    IN_ITS_ORDER,
+    ITEMS,
+    LOAD,
+    PARTS,
+    STORE,
+    Alias,
+    OwnPlan,
+)
 
 
 class Holder(NamedTuple):
@@ -180,7 +191,7 @@ def _copy(inf: Inference, here: Variable, own: Variable) -> list[Statement]:
         make = Statement("getitem", [here, Constant(slice(None))], own)
         back = Statement("setitem", [here, Constant(slice(None)), own], None)
     else:
-        make = Statement("call_method", [here], own, ("copy", ()))
+        make = Statement("call_method", [here, IN_ITS_ORDER], own, ("copy", ()))
         back = Statement("setitem", [here, Constant(Ellipsis), own], None)
     inf.plans[make] = ITEMS if make.op == "build_list" else PARTS if is_list else COPY
     inf.outer.first.statements.insert(0, make)

@@ -11,14 +11,26 @@ from autodiff_hook.ir.analysis import Loop, dominators
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.transform.improve.pairs import calls
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Number, Tuple
 from autodiff_hook.transform.specialise.lattice import content_of, is_complex
 from autodiff_hook.transform.specialise.lists import Source, has_slots, iterations
 from autodiff_hook.transform.specialise.prepare import Shape
-from autodiff_hook.transform.specialise.program import APPEND, ASSIGN, DROP, LOAD, STORE, OwnPlan, Program, RulePlan
+from autodiff_hook.transform.specialise.program import (
+    APPEND,
+    ASSIGN,
+    DROP,
+    IN_ITS_ORDER,
+    LOAD,
+    STORE,
+    OwnPlan,
+    Program,
+    RulePlan,
+)
 from autodiff_hook.transform.specialise.splice import Use, use_of
 from autodiff_hook.transform.specialise.sums import summed_lists
+from autodiff_hook.transform.specialise.views import in_order
 
 Split = Literal["numbers", "anything", "shared"] | None
 """Whether the program is to be cut in two, and what its value may be made of then; lists are shared with another."""
@@ -66,6 +78,8 @@ class PrimalHalf:
         """The loops around the block that is gone back over, of which each iteration has a record."""
         self.kept: dict[Variable, Variable] = {}
         """The copies that the adjoint reads in place of views."""
+        self.views: dict[Operand | None, Variable] = {}
+        """The parts that copies were made of when they were read."""
         self.allocated: set[Operand] = set()
         """Buffers that are there."""
         self.unsure: set[Operand] = set()
@@ -227,7 +241,7 @@ class PrimalHalf:
             s = Statement("get_iter", [numbered], s.result, None, s.position)
         if s.result in self.memory.copied:
             s = self._copied(s, out)
-        out.statements.append(Statement(s.op, list(s.operands), s.result, s.data, s.position))
+        out.statements.append(Statement(s.op, self._asked(s), s.result, s.data, s.position))
         if s.result is not None:
             self._define(s.result, block, out)
         if isinstance(plan, RulePlan):
@@ -237,7 +251,13 @@ class PrimalHalf:
         """What copies a part of an array that is read."""
         part = self.builder.emit(out, s.op, *s.operands, data=s.data, position=s.position)
         self.program.types[part] = self.program.types[s.result]  # type: ignore[index]
-        return Statement("call_method", [part], s.result, ("copy", ()), s.position)
+        self.views[s.result] = part
+        return Statement("call_method", [part, IN_ITS_ORDER], s.result, ("copy", ()), s.position)
+
+    def _asked(self, s: Statement) -> list[Operand]:
+        """What a statement is given: how a part lies in memory is asked of the part, not of its copy."""
+        lies = calls(s, in_order) or s.op == "getattr" and s.data in ("flags", "strides")
+        return [self.views.get(x, x) for x in s.operands] if lies else list(s.operands)
 
     def _check(self, s: Statement, plan: RulePlan, out: Block) -> None:
         """Look at a result whose type the arguments' types do not say."""
@@ -273,7 +293,7 @@ class PrimalHalf:
             inner.operands = [held if x is s.made else x for x in inner.operands]
         if use.instance is not None:
             use.instance.captured = [held if x is s.made else x for x in use.instance.captured]
-        use.statements.append(Statement("call_method", [held], s.made, ("copy", ()), s.position))
+        use.statements.append(Statement("call_method", [held, IN_ITS_ORDER], s.made, ("copy", ()), s.position))
 
     def _residual(self, variable: Variable, out: Block) -> Operand:
         around = self.loops.get(variable)

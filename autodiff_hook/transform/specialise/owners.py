@@ -16,7 +16,16 @@ from autodiff_hook.transform.specialise.abstract import Array, Iterator
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import heirs, makes_new, may_hold
-from autodiff_hook.transform.specialise.program import APPEND, COPY, ITEMS, STORE, STRUCTURAL, Program, RulePlan
+from autodiff_hook.transform.specialise.program import (
+    APPEND,
+    COPY,
+    IN_ITS_ORDER,
+    ITEMS,
+    STORE,
+    STRUCTURAL,
+    Program,
+    RulePlan,
+)
 
 
 def settle_owners(ir: IR, program: Program) -> None:
@@ -55,7 +64,7 @@ class _Arrival:
         for plan in self.program.plans.values():
             if isinstance(plan, RulePlan):
                 plan.values = [replaced(x, self.param, own) for x in plan.values]
-        statement = Statement("call_method", [self.param], own, ("copy", ()))
+        statement = Statement("call_method", [self.param, IN_ITS_ORDER], own, ("copy", ()))
         self.program.plans[statement] = COPY
         self.block.statements.insert(0, statement)
 

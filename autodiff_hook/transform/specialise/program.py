@@ -66,6 +66,8 @@ ITEMS: Final = "items"
 STORE: Final = "store"
 """The plan of assigning an item of a list, or a part of an array, that the program has made."""
 COPY: Final = "copy"
+IN_ITS_ORDER: Final = Constant("K")
+"""What ``copy`` is called with in the place of an array that the plain run has: it lies as that array does."""
 """The plan of copying an array that the program changes afterwards."""
 TAKE: Final = "take"
 """The plan of taking all items out of a list."""

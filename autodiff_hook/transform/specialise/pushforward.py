@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.program import (
     APPEND,
     COPY,
     DROP,
+    IN_ITS_ORDER,
     ITEMS,
     LOAD,
     PARTS,
@@ -211,8 +212,8 @@ class Pushforward(Rules):
             for index in range(s.data[0]):
                 self._spread(result, builder.emit(out, "project", parts, data=index), out, (index,))
         elif plan == COPY:
-            whole = self._whole(s.operands[-1], (), out)
-            self.tangents[result, ()] = builder.emit(out, "call_method", whole, data=("copy", ()))
+            whole = self._whole(s.operands[0], (), out)
+            self.tangents[result, ()] = builder.emit(out, "call_method", whole, IN_ITS_ORDER, data=("copy", ()))
         else:
             early = calls(s, item_or_none)
             if not early and s.op not in ("getitem", "getattr"):
@@ -221,7 +222,7 @@ class Pushforward(Rules):
             called = s.operands[:1] if early else ()
             part = builder.emit(out, s.op, *called, self._whole(owner, (), out), *key, data=s.data)
             if result in self.memory.copied:
-                part = builder.emit(out, "call_method", part, data=("copy", ()))
+                part = builder.emit(out, "call_method", part, IN_ITS_ORDER, data=("copy", ()))
             self._spread(result, part, out)
 
     def _holds_slopes(self, operand: Operand) -> bool:

@@ -377,7 +377,7 @@ def _own(value: Any) -> Any:
 
 
 def _copied(value: Any) -> Any:
-    return value.copy() if type(value) is np.ndarray else value
+    return value.copy("K") if type(value) is np.ndarray else value
 
 
 def samples(cls: type) -> tuple[Any, Any]:
