@@ -75,9 +75,14 @@ def select_cotangents(ȳ, condlist, choicelist, default):
     return parts if isinstance(choicelist, list) else tuple(parts), rest
 
 
+def made_finite(x, nan=0.0, posinf=None, neginf=None):
+    """``np.nan_to_num`` of a copy."""
+    return np.nan_to_num(x, True, nan, posinf, neginf)
+
+
 cotangents(
-    np.nan_to_num,
-    "x, copy=True, nan=0.0, posinf=None, neginf=None",
+    made_finite,
+    "x, nan=0.0, posinf=None, neginf=None",
     x=lambda ȳ, x: unbroadcast(np.where(np.isfinite(x), ȳ, 0.0), x),
     nan=lambda ȳ, x, nan: unbroadcast(np.where(np.isnan(x), ȳ, 0.0), nan),
     posinf=lambda ȳ, x, posinf: None if posinf is None else unbroadcast(np.where(np.isposinf(x), ȳ, 0.0), posinf),

@@ -17,7 +17,7 @@ shaped(np.atleast_1d, np.atleast_2d, np.squeeze, np.expand_dims, np.swapaxes, np
 shaped(np.outer, np.inner, np.cross, np.kron, np.einsum, np.tensordot, np.diag, np.diagonal, np.linspace, np.take)
 shaped(np.cumsum, np.cumprod, np.diff, np.unwrap, np.clip, np.select, np.interp, np.sort, np.gradient)
 shaped(np.sum, np.prod, np.average)
-shaped(np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.nan_to_num, np.linalg.norm, np.linalg.pinv)
+shaped(np.zeros_like, np.ones_like, np.full_like, np.empty_like, np.linalg.norm, np.linalg.pinv)
 shaped(np.fft.fftshift, np.fft.ifftshift)
 
 

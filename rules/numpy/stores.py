@@ -9,6 +9,7 @@ from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.indexing import numbered
+from autodiff_rules.numpy.selection import made_finite
 
 
 def plainly(array):
@@ -44,6 +45,18 @@ def putmask(a, mask, values):
     chosen, given = np.asarray(mask, bool).reshape(a.shape), np.ravel(values)
     if len(given):
         plainly(a)[chosen] = given[np.flatnonzero(chosen) % len(given)]
+
+
+@defines(np.nan_to_num)
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """``np.nan_to_num``: without a copy, a store to the array."""
+    finite = made_finite(x, nan, posinf, neginf)
+    if copy:
+        return finite
+    if not isinstance(x, np.ndarray):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    plainly(x)[...] = finite
+    return x
 
 
 @defines(np.put, np.ndarray.put)

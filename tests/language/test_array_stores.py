@@ -825,3 +825,17 @@ def test_a_class_of_dtypes_stands_for_its_dtype(mode):
     assert generic_gradient(ufuncs_of_a_class_of_dtypes, 0.7)[0] == pytest.approx(
         differences(ufuncs_of_a_class_of_dtypes, 0.7, 1)
     )
+
+
+def numbers_made_finite_in_place(x):
+    a, b = np.array([x, np.nan, x**2]), np.array([[np.inf, x]])
+    c = np.nan_to_num(a, copy=False, nan=x)
+    c[0] *= x
+    np.nan_to_num(b[0], False, 0.0, x**3)
+    return float(np.sum(a**2) + np.sum(b * a[:2]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_numbers_made_finite_without_a_copy(mode):
+    expected = differences(numbers_made_finite_in_place, 0.7, 2 if mode == "hvp" else 1)
+    assert MODES[mode](numbers_made_finite_in_place, 0.7) == pytest.approx(expected, rel=1e-6)

@@ -50,7 +50,7 @@ NAMED = """
     outer vdot tensordot einsum trace transpose swapaxes moveaxis reshape ravel squeeze expand_dims broadcast_to
     atleast_1d atleast_2d atleast_3d concatenate stack hstack vstack dstack column_stack split array_split hsplit
     roll flip fliplr flipud tile repeat diag diagonal tril triu cross kron diff sort argsort take select interp
-    trapezoid average median nan_to_num nansum real imag conj conjugate angle isclose isnan isinf isfinite allclose
+    trapezoid average median nansum real imag conj conjugate angle isclose isnan isinf isfinite allclose
     argmax argmin nonzero any all shape size ndim isscalar floor ceil rint trunc round result_type finfo dtype
     equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not meshgrid
     linalg.norm linalg.inv linalg.solve linalg.det linalg.slogdet linalg.cholesky linalg.pinv linalg.eigh linalg.svd

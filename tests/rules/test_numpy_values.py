@@ -13,6 +13,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.specialised_runtime import fitted
 from autodiff_hook.testing import check_rule
 from autodiff_rules.numpy import _shared, products, quantiles, rearranging
+from autodiff_rules.numpy.selection import made_finite
 
 X = normal(2, 3, 4)
 MASK = np.array([True, False, True])
@@ -89,8 +90,8 @@ CASES = [
     Case(np.generic.clip, np.float64(0.3), LOW, 0.2),
     Case(np.select, [MASK, np.array([True, True, False])], [normal(3), 2.5], 0.5),
     Case(np.select, [MASK[:, None], ~MASK[:, None]], (normal(3, 2), normal(2)), normal(2, seed=1)),
-    *(Case(np.nan_to_num, x) for x in (np.array([1.0, np.nan, np.inf, -np.inf]), normal(3), 2.5, [1.0, np.nan])),
-    Case(np.nan_to_num, np.array([1.0, np.nan, np.inf, -np.inf]), nan=0.5, posinf=2.0, neginf=-3.0),
+    *(Case(made_finite, x) for x in (np.array([1.0, np.nan, np.inf, -np.inf]), normal(3), 2.5, [1.0, np.nan])),
+    Case(made_finite, np.array([1.0, np.nan, np.inf, -np.inf]), nan=0.5, posinf=2.0, neginf=-3.0),
     *(Case(np.diff, X, n=n, axis=a) for n in (0, 1, 2) for a in (0, 1, -1)),
     *(
         Case(np.unwrap, x, axis=a, period=p)
