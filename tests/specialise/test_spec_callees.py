@@ -15,7 +15,7 @@ from specialised_cases import GENERIC, is_specialised, scope
 import autodiff_hook as ad
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime import callees
-from autodiff_hook.runtime.specialising import ONE_WAY
+from autodiff_hook.runtime.specialising import ONE_WAY, is_hopeless
 
 needs_programs = pytest.mark.skipif(GENERIC or ONE_WAY, reason="these are programs for all ways")
 
@@ -217,6 +217,30 @@ def test_what_is_large_is_made_once(package, monkeypatch):
     assert len(made) == 1
     ad.gradient(caller(package, "large(x, sign='-')"), 0.5)
     assert len(made) == 2
+
+
+GIVING_UP = """
+import sys
+
+def looks(x):
+    return sys._getframe().f_lineno * 0.0 + x if x < 10.0 else x
+
+def rough(x):
+    return looks(x) + large(x) * (large(x, 2.0) + large(x, 3.0))
+
+def outer(x):
+    return rough(x) + 2.0 * rough(x * 0.5)
+"""
+
+
+@needs_programs
+def test_what_calls_what_is_not_understood_is_not_tried_again(package):
+    exec(GIVING_UP, package)
+    f = eval("lambda x: outer(x)", package)
+    assert ad.gradient(f, 0.5)[0] == pytest.approx(slope(f, 0.5), rel=1e-6)
+    for name in ("outer", "rough", "looks"):
+        assert is_hopeless(package[name].__code__)
+    assert not is_hopeless(package["large"].__code__)
 
 
 LOOPING = """

@@ -105,6 +105,8 @@ class Inference:
         self.program = Program([], types, changed=changed)
         self.types, self.plans, self.type_of = self.program.types, self.program.plans, self.program.type_of
         self.chains: dict[Block, tuple[Any, ...]] = {}
+        self.around: tuple[Any, ...] = ()
+        """The code objects within which a function with a program of its own is called first."""
         self.activations = Activations()
         self.globals_of: dict[Block, dict[str, Any]] = {}
         self.cells: dict[Operand, Operand] = {}

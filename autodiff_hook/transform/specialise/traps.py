@@ -113,7 +113,7 @@ class Traps:
         """The end of a block that is not understood from there on; the refusal knows where that is."""
         refused.at(self.inf.filename_of(block), position)
         refused.around = refused.around or self._around(block, position)
-        chain = tuple(map(weakref.ref, self.inf.chains[block]))
+        chain = tuple(map(weakref.ref, (*self.inf.around, *self.inf.chains[block])))
         return Terminator("raise", [Constant(type("Given", (Given,), {"reason": refused.reason, "chain": chain}))])
 
     def _around(self, block: Block, position: Position | None) -> Position | None:
