@@ -90,10 +90,34 @@ def what_an_object_holds(x):
     return float(np.sum(rows.a * W) + rows.flat[2] * x)
 
 
+R = np.arange(9.0)
+
+
+def the_items_of_a_copy_as_they_lie(x):
+    u = np.sin(W.T * x)
+    b = u.copy()
+    b[0, 1] = x
+    lies = 2.0 if b.flags.c_contiguous else 1.0
+    return float(np.sum(b.ravel("K") * R) * lies + np.sum((W.T * x).copy().ravel("K") * R))
+
+
+def the_items_of_products_and_sums_as_they_lie(x):
+    u = np.sin(W.T * x)
+    v = np.zeros((3, 3))
+    v[...] = u
+    v += u
+    w = u * W
+    z = w + u.T
+    orders = (np.sum(a.ravel("K") * R) for a in (v, u + v, w, z))
+    return float(sum(orders) + np.sum((W * u).ravel("A") * R))
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "f",
     [
+        the_items_of_a_copy_as_they_lie,
+        the_items_of_products_and_sums_as_they_lie,
         arrays_that_change_places,
         an_array_that_is_another_on_some_ways,
         a_given_array,

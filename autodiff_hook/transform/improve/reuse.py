@@ -107,7 +107,11 @@ _IN_PLACE: Final = ("+", "-", "*", "/", "**")
 
 
 def reuse(ir: IR, site: Site) -> None:
-    """Let operations of ``ir`` overwrite what is dead."""
+    """Let operations of ``ir`` overwrite what is dead, if it does not ask how arrays lie in memory."""
+    if any(_shows_order(s) for block in ir.blocks for s in block.statements):
+        share_views(ir, site)
+        _drop_shapes(ir)
+        return
     economise_arrays(ir, site)
     merge_factors(ir, site)
     owners = Ownership(ir, site)
@@ -132,6 +136,14 @@ def reuse(ir: IR, site: Site) -> None:
     recycle(ir, site)
     share_views(ir, site)
     _drop_shapes(ir)
+
+
+def _shows_order(s: Statement) -> bool:
+    """Whether what a statement gives depends on how the items of an array lie in memory."""
+    if s.op == "getattr":
+        return s.data in ("flags", "strides")
+    calls = s.op == "call" or s.op == "call_method" and s.data[0] != "copy"
+    return calls and any(isinstance(x, Constant) and type(x.value) is str and x.value in ("K", "A") for x in s.operands)
 
 
 def _drop_shapes(ir: IR) -> None:
