@@ -4,6 +4,7 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.semantics.equivalents.elementwise import axes_in_memory, places_of
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import float_dtype, into, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import numbered, scatter_add, take_cotangent
@@ -68,10 +69,11 @@ def vectorized(self, func, args):
         kinds = [np.asarray(x).dtype.char for x in (first if isinstance(first, tuple) else (first,))]
         if self.cache:
             rows.append(first)
-    items = list(zip(*[np.ravel(np.broadcast_to(x, shape)).tolist() for x in args]))
+    axes = axes_in_memory([np.asarray(x) for x in args])
+    items = list(zip(*[np.ravel(np.transpose(np.broadcast_to(x, shape), axes)).tolist() for x in args]))
     for row in items[len(rows) :]:
         rows.append(func(*row))
-    if len(kinds) == 1:
-        return np.reshape(np.array(rows, kinds[0]), shape)
-    columns = zip(*rows) if rows else [()] * len(kinds)
-    return tuple([np.reshape(np.array(column, kind), shape) for column, kind in zip(columns, kinds)])
+    columns = [rows] if len(kinds) == 1 else zip(*rows) if rows else [()] * len(kinds)
+    lengths, places = [shape[axis] for axis in axes], places_of(axes)
+    made = [np.transpose(np.reshape(np.array(x, kind), lengths), places) for x, kind in zip(columns, kinds)]
+    return made[0] if len(kinds) == 1 else tuple(made)

@@ -22,6 +22,9 @@ COPIES = {
     "C": lambda a: np.add(a, 1.0, order="C"),
     "F": lambda a: np.multiply(a, 2.0, order="F"),
     "A": lambda a: np.multiply(a, 2.0, order="A"),
+    "vectorize": lambda a: np.vectorize(lambda v: v * v)(a),
+    "vectorize two": lambda a: np.vectorize(lambda v, w: (v * w, v))(a, a + 1.0)[0],
+    "frompyfunc": lambda a: np.frompyfunc(lambda v, w: v * w, 2, 1)(a, 2.0).astype(float),
     "two": lambda a: np.modf(a, order="C")[0],
 }
 LAYOUTS = {"C": lambda a: a * 1.0, "F": lambda a: (a.T * 1.0).T, "part": lambda a: np.repeat(a, 2, axis=1)[:, ::2]}
@@ -90,6 +93,18 @@ def what_an_object_holds(x):
     return float(np.sum(rows.a * W) + rows.flat[2] * x)
 
 
+def calls_as_elements_lie(x):
+    total = [1.0]
+
+    def taken(v):
+        total[0] = total[0] * 1.1 + v
+        return total[0] * v
+
+    a = np.vectorize(taken, otypes=[float])((W * x).T)
+    b = np.frompyfunc(taken, 1, 1)((W * x).T)
+    return float(np.sum(a * W) + np.sum(b * W))
+
+
 R = np.arange(9.0)
 
 
@@ -116,6 +131,7 @@ def the_items_of_products_and_sums_as_they_lie(x):
 @pytest.mark.parametrize(
     "f",
     [
+        calls_as_elements_lie,
         the_items_of_a_copy_as_they_lie,
         the_items_of_products_and_sums_as_they_lie,
         arrays_that_change_places,

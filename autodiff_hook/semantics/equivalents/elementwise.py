@@ -8,16 +8,32 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.registry import nondifferentiable
+
 
 def by_element(operation: Any, *operands: Any) -> Any:
     """What a ufunc makes of arrays of objects."""
     arrays = [as_objects(x) for x in operands]
-    shape = np.broadcast_shapes(*[x.shape for x in arrays])
-    rows = [np.broadcast_to(x, shape) for x in arrays]
-    made = np.empty(shape, object)
-    for index in np.ndindex(*shape):
+    shape, axes = np.broadcast_shapes(*[x.shape for x in arrays]), axes_in_memory(arrays)
+    rows = [np.transpose(np.broadcast_to(x, shape), axes) for x in arrays]
+    made = np.empty([shape[axis] for axis in axes], object)
+    for index in np.ndindex(*made.shape):
         made[index] = operation(*[row[index] for row in rows])
-    return made if shape else made[()]
+    return np.transpose(made, places_of(axes)) if shape else made[()]
+
+
+@nondifferentiable
+def axes_in_memory(operands: Any) -> tuple[int, ...]:
+    """The axes of what a ufunc makes of operands, in the order in which it goes along them, the last one fastest."""
+    flags: Any = [["readonly"]] * len(operands) + [["writeonly", "allocate"]]
+    made = np.nditer([*operands, None], ["refs_ok", "zerosize_ok"], flags, order="K").operands[-1]
+    return tuple(np.argsort([-abs(step) for step in made.strides], kind="stable").tolist())
+
+
+@nondifferentiable
+def places_of(axes: Any) -> tuple[int, ...]:
+    """Where each axis has gone."""
+    return tuple(np.argsort(axes).tolist())
 
 
 def by_element_several(operation: Any, *operands: Any) -> Any:

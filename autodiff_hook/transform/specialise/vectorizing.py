@@ -17,6 +17,7 @@ from autodiff_hook.transform.specialise.lattice import is_number_of, number_type
 from autodiff_hook.transform.specialise.plans import items_of, known_as, spread
 from autodiff_hook.transform.specialise.program import PURE, Given
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, checked
+from autodiff_hook.transform.specialise.views import in_order
 
 _DOUBLE: Final = np.dtype(float)
 _OTYPES: Final = (None, "d", [_DOUBLE])
@@ -44,6 +45,9 @@ def vectorized(inf: Inference, s: Statement, called: Any, args: list[Operand]) -
         check = Statement("call", [Constant(require_plain), function, *map(Constant, _options(called))], None, ())
         inf.insert(check, plan=PURE)
         function, otypes = Constant(called.pyfunc), called.otypes
+    for x, kind in zip(args, map(inf.type_of, args)):
+        if isinstance(kind, Array) and kind.ndim != 1:
+            inf.insert(Statement("call", [Constant(in_order), x], None, ()), plan=PURE)
     code: Any = _CODE[bool(together), otypes is None]
     return inline_call(inf, s, code, [function, *args], {})
 
