@@ -11,7 +11,7 @@ from random_programs import Program
 
 from autodiff_hook.testing import check_gradient
 
-EXAMPLES = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "100"))
+EXAMPLES = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "60"))
 PARTS = compile(Path(__file__).with_name("parts.py").read_text(), "<parts>", "exec")
 ARGUMENTS = (0.61, -0.37, [0.53, -0.83, 0.29], {"p": 0.41, "q": -0.72})
 
