@@ -180,6 +180,16 @@ def test_options_of_ufuncs_of_one_argument(name):
     check_orders(written(lambda y: f.at(y, [0, 2])), P)
 
 
+@pytest.mark.parametrize("dtype", [np.dtype(float), type(np.dtype(float)), np.float32])
+def test_options_beside_known_numbers(dtype):
+    def f(x):
+        return x * np.subtract(0.75, 0.25, dtype=dtype)
+
+    for mode in (lambda x: ad.gradient(f, x)[0], lambda x: ad.jvp(f, (x,), (1.0,))[1]):
+        assert mode(1.5) == 0.5
+    assert GENERIC or ad.explain(f, 1.5).functions[0].how == "typed"
+
+
 def test_what_is_not_computed_is_not_warned_of():
     def shares(x):
         rest = x - x[0]

@@ -69,7 +69,11 @@ def by_rule(
         raise Refused("the option out")
     given = (*types, *options.values())
     by_value = declared(COMPLEX_BY_VALUE, function)
-    if not by_value and not any(map(differentiable, given)) and not all(isinstance(t, Known) for t in given):
+    if (
+        not by_value
+        and not any(map(differentiable, given))
+        and (kwargs or not all(isinstance(t, Known) for t in given))
+    ):
         require_inert(*given)
         return pure(inf, s, result_of(inf, run, types, options))
     rule = rule_for(function, types, tuple(kwargs))
