@@ -13,7 +13,7 @@ from random_arguments import NAMES, TAKEN, arguments, program
 
 import autodiff_hook as ad
 
-COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "60"))
+COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "30"))
 FIRST = int(os.environ.get("AUTODIFF_TEST_SEED", "0"))
 STEP = 1e-6
 

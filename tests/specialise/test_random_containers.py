@@ -16,7 +16,7 @@ from specialised_cases import check_directions, oracle, outcome, same
 
 import autodiff_hook as ad
 
-COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "24"))
+COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "10"))
 FIRST = int(os.environ.get("AUTODIFF_TEST_SEED", "0"))
 KINDS = (0, 1, 2, 0)
 """What the arguments of one program are, call by call."""

@@ -8,7 +8,7 @@ import pytest
 from random_iterations import Writer
 from specialised_cases import check
 
-COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "8"))
+COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "4"))
 FIRST = int(os.environ.get("AUTODIFF_TEST_SEED", "0"))
 
 

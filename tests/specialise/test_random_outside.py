@@ -19,7 +19,7 @@ import autodiff_hook as ad
 from autodiff_hook.api import generic_hvp, generic_jvp, generic_withgradient
 from autodiff_hook.runtime import specialising
 
-COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "40"))
+COUNT = int(os.environ.get("AUTODIFF_TEST_PROGRAMS", "20"))
 FIRST = int(os.environ.get("AUTODIFF_TEST_SEED", "0"))
 WRITERS = {"outside": random_outside.Writer, "exceptions": random_exceptions.Writer}
 
