@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from types import FunctionType, MemberDescriptorType
+from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import Algebra, kind, known, load, load_attribute, lose
 from autodiff_hook.errors import CONSTANT, CUT, NotDifferentiable, user_location
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.mirror import attributes_of
 from autodiff_hook.runtime.reachable import names_in
 from autodiff_hook.semantics.iteration import python_method
 
@@ -59,18 +60,12 @@ def _is_measured(alg: Algebra, key: Any, moving: Any) -> bool:
 
 def _is_told_apart(alg: Algebra, key: Any) -> bool:
     """Whether an attribute that depends on what is differentiated tells an object from other keys."""
-    asked = [method for method in map(python_method, (key, key), ("__hash__", "__eq__")) if method is not None]
+    asked = [method for name in ("__hash__", "__eq__") if (method := python_method(key, name)) is not None]
     if not asked or not reaches(alg, key, names=False):
         return False
     names = _named(type(key), asked)
-    held = _attributes(key)
-    return any(
-        [
-            load_attribute(alg, key, name, value) is not None or reaches(alg, value, names=False)
-            for name, value in held.items()
-            if name in names or _OF_ALL & names
-        ]
-    )
+    told = [(name, value) for name, value in attributes_of(key) if name in names or _OF_ALL & names]
+    return any([load_attribute(alg, key, *pair) is not None or reaches(alg, pair[1], names=False) for pair in told])
 
 
 def _named(cls: type, asked: list[FunctionType]) -> set[str]:
@@ -79,19 +74,6 @@ def _named(cls: type, asked: list[FunctionType]) -> set[str]:
     while asked:
         new = names_in(asked.pop().__code__) - names
         names |= new
-        found = [getattr(held, "fget", held) for held in map(find_in_type, (cls,) * len(new), new)]
-        asked += [method for method in found if type(method) is FunctionType]
+        found = [find_in_type(cls, name) for name in new]
+        asked += [code for x in found if type(code := getattr(x, "fget", x)) is FunctionType]
     return names
-
-
-def _attributes(value: Any) -> dict[str, Any]:
-    """What an object holds by name, in its dict and in slots."""
-    held = dict(dictionary_of(value) or {})
-    for base in type(value).__mro__:
-        for name, slot in base.__dict__.items():
-            if type(slot) is MemberDescriptorType:
-                try:
-                    held[name] = slot.__get__(value)
-                except AttributeError:
-                    continue  # it is not assigned
-    return held
