@@ -18,14 +18,12 @@ from autodiff_hook.transform.one_way.containers import (
     is_adopted,
     is_mapping,
     item_at,
-    known_value,
     new,
     part_of_dict,
     parts,
 )
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
-from autodiff_hook.transform.specialise import records
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Container,
@@ -54,8 +52,6 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
             raise Refused("an iteration over the elements of an array that begins anew")
         elements = inf.perform("call_method", [array], taken_flat(inf.type_of(key)))
         return alias(inf, s, inf.perform("getitem", [elements, key]))
-    if isinstance(value, Outside) and records.is_part(inf, owner, value, known_value(inf, key)):
-        return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
     if isinstance(value, Outside) and (is_container(value.cls) or is_mapping(inf, value)):
         inf.pin(key)
         if is_mapping(inf, value):
