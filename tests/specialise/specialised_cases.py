@@ -119,8 +119,7 @@ def close(a: Any, b: Any) -> None:
     elif a is not None:
         a, b = (np.where(np.isinf(x), np.nan, x) for x in (a, b))
         scale = 1.0 + float(np.max(np.abs(b[np.isfinite(b)]), initial=0.0))
-        rtol = 1e-5 if np.asarray(b).dtype.char in "fF" else 1e-7
-        np.testing.assert_allclose(a, b, rtol=rtol, atol=1e-2 * rtol * scale)
+        np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9 * scale)
 
 
 def changes(f: Callable[..., Any], change: Callable[[], Any], *args: Any) -> None:

@@ -44,7 +44,6 @@ def test_broadcasting_of_many_shapes_one_after_another(expression):
     source = f"def f(a, b): return {expression}\ndef g(a, b): return {expression}"
     names = scope(source, np=np)
     pairs = [(a, b) for a in ARRAYS for b in [*ARRAYS, 2.0, 3, np.float64(1.5)]]
-    pairs = [pairs[i] for i in RNG.permutation(len(pairs))]
     with np.errstate(all="ignore"):
         for a, b in pairs:
             if np.ndim(a) == 0 and "axis" in expression:
