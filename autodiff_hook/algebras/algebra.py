@@ -21,6 +21,7 @@ class Given(Protocol):
 
     ids: set[int]
     kept: set[tuple[int, Any]]
+    keys: set[tuple[int, int]]
     shared: set[int]
 
     def require_one_array(self, array: Any) -> None:
@@ -31,6 +32,9 @@ class Given(Protocol):
 
     def renames(self, reference: Any, key: Any) -> bool:
         """Whether such a slot gives an argument another name."""
+
+    def is_key_before(self, reference: Any, key: Any) -> bool:
+        """Whether a dict had a key that holds an argument before the program ran, or may have."""
 
 
 class Algebra:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.object_slots import selected_places
-from autodiff_hook.algebras.shadows import Algebra, Token, holder_of, is_list, keep, lose
+from autodiff_hook.algebras.shadows import Algebra, Key, Token, holder_of, is_list, keep, lose
 from autodiff_hook.errors import NotDifferentiable, user_location
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
@@ -33,7 +33,7 @@ _REFERENCES: Final = PARTED | {"list", "dict", "object"}
 class Given:
     """The references among the arguments that hold numbers or arrays."""
 
-    __slots__ = ("_function", "_outside", "_roots", "ids", "kept", "shared")
+    __slots__ = ("_function", "_outside", "_roots", "ids", "kept", "keys", "shared")
 
     def __init__(self, function: Any, mirrors: list[Mirror]) -> None:
         self._function = function
@@ -45,6 +45,8 @@ class Given:
         """The memories that several arrays among the arguments show."""
         self.kept: set[tuple[int, Any]] = set()
         """The slots that the program itself has put an argument into, by the identity of their references."""
+        self.keys: set[tuple[int, int]] = set()
+        """The keys that the program itself has put into dicts, by the identities of both."""
         for mirror in mirrors:
             self._holds_leaves(mirror, {})
 
@@ -88,6 +90,12 @@ class Given:
     def renames(self, reference: Any, key: Any) -> bool:
         """Whether a slot held an argument before the program ran, or may have."""
         return (id(reference), key) not in self.kept and self._is_outside(reference)
+
+    def is_key_before(self, reference: Any, key: Any) -> bool:
+        """Whether a dict had a key that holds an argument before the program ran, or may have."""
+        if not self.ids or (id(reference), id(key)) in self.keys or not self._is_outside(reference):
+            return False
+        return any(id(item) in self.ids for item in reachable(key))
 
     def _lose(self, alg: Algebra, value: Any, why: NotDifferentiable) -> None:
         """What an argument holds is unknown from now on."""
@@ -151,6 +159,8 @@ def _name_of(reference: Any, key: Any) -> str:
         return "a captured variable"
     if type(reference) is FunctionType:
         return f"a default value of {reference.__qualname__}"
+    if isinstance(key, Key):
+        return f"a key of a {type(reference).__qualname__}"
     if isinstance(key, Attribute):
         return f"the attribute {key.name}"
     if type(reference) is dict and "__builtins__" in reference:

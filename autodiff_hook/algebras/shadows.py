@@ -181,6 +181,7 @@ def keep_key(alg: Algebra, reference: Any, key: Any, token: Token) -> None:
     """A dict is about to get a key with this token; it keeps the key that it has, if that is equal."""
     if type(key) is str:
         return
+    _note_key(alg, reference, key)
     found = opened(alg, reference) if token is not None else known(alg, reference)
     if found is None:
         return
@@ -192,10 +193,17 @@ def keep_key(alg: Algebra, reference: Any, key: Any, token: Token) -> None:
 def keep_keys(alg: Algebra, reference: Any, keys: Any, tokens: Any) -> None:
     """The tokens of the keys of a new dict, whose values the program has put there."""
     for key, token in zip(keys, tokens):
+        _note_key(alg, reference, key)
         if token is not None:
             found = opened(alg, reference)
             found[Key(key)] = token
             found.setdefault(key, None)
+
+
+def _note_key(alg: Algebra, reference: Any, key: Any) -> None:
+    """The program has put a key into a dict; that is asked for those that hold an argument."""
+    if alg.given is not None and alg.given.ids and kind(key) in ("object", "tuple"):
+        alg.given.keys.add((id(reference), id(key)))
 
 
 def drop_key(found: Any, key: Any) -> Token:

@@ -40,12 +40,15 @@ _PLAIN: Final = frozenset({str, int, bool, float, bytes, type(None), type})
 
 
 def _is_own(alg: Algebra, owner: Any, key: Any, moving: Any) -> bool:
-    """Whether the program has put there what a dict has by a key: objects of its own depend on as much as this one."""
+    """Whether the program has put there what a dict has by a key: objects of its own depend on as much as this one.
+
+    Those that hold an argument may have been put there by an earlier call.
+    """
     if moving is not None:
         found = known(alg, owner)
         return found is not None and key in found
     there = [k for k in owner if k is key] or [k for k in owner if type(k) is type(key)]
-    return all([_is_measured(alg, k, None) for k in there])
+    return all([_is_measured(alg, k, None) and not (alg.given and alg.given.is_key_before(owner, k)) for k in there])
 
 
 def _is_measured(alg: Algebra, key: Any, moving: Any) -> bool:

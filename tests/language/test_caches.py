@@ -494,6 +494,42 @@ def constants_by_numbers(x):
     return weights[x] * x + weights[2 * x] * x * places[x * x] * counts[x]
 
 
+def remembered_by(key):
+    def remembered(place):
+        if key(place) not in memory:
+            memory[key(place)] = place.x**3
+        return memory[key(place)]
+
+    return remembered
+
+
+@pytest.mark.parametrize("key", [lambda place: place, lambda place: ("cube", place), lambda place: Place(place)])
+def test_what_an_earlier_call_put_there_by_an_argument_is_no_constant(key):
+    memory.clear()
+    f, place = remembered_by(key), Place(1.3)
+    (slope,) = ad.gradient(f, place)
+    assert slope.x == pytest.approx(3 * 1.3**2)
+    for operator in (ad.gradient, lambda f, x: ad.jvp(f, (x,), (slope,)), lambda f, x: ad.hvp(f, (x,), (slope,))):
+        with pytest.raises(ad.NotDifferentiable, match="had its value before"):
+            operator(f, place)
+
+
+def weighed_by_itself(place):
+    own, (first, second) = {place: 2.0}, (Place(place.x), Place(2 * place.x))
+    own |= {("pair", place): 4.0, second: place.x}
+    memory[place] = own[first] + dict([(place, 3.0)])[place] * own["pair", place]
+    return memory[place] * place.x + own[second]
+
+
+def test_what_a_program_puts_there_by_an_argument_is_known():
+    memory.clear()
+    place = Place(1.3)
+    for _ in range(2):
+        (slope,) = ad.gradient(weighed_by_itself, place)
+        assert slope.x == pytest.approx(15.0)
+        assert ad.jvp(weighed_by_itself, (place,), (slope,))[1] == pytest.approx(15.0**2)
+
+
 @pytest.mark.parametrize("operator", MODES)
 @pytest.mark.parametrize("f", [by_whole_numbers, by_a_name, by_objects, own_memory, constants_by_numbers])
 def test_what_a_program_puts_there_itself_is_known(operator, f):
