@@ -63,8 +63,7 @@ array_rrule(np.nanstd)(spread_rule(np.nanstd, True, True))
 
 
 def var_tangent(ẋ, y, a, axis, keepdims, lost, mean):
-    centre = np.mean(a, axis, keepdims=True) if mean is ABSENT else mean
-    moved = np.sum(np.real(np.multiply(ẋ, conj(a - centre))), axis, keepdims=keepdims)
+    moved = np.sum(np.real(np.multiply(ẋ, conj(centred(a, axis, mean)))), axis, keepdims=keepdims)
     count = np.size(a) / max(np.size(y), 1) - lost
     return moved * (2.0 / count if count > 0 else 0.0)
 
@@ -79,12 +78,22 @@ def deviations(ȳ, a, axis, keepdims, lost, mean, where):
     if where is not True:
         mask = np.broadcast_to(where, np.shape(a))
         count = np.sum(mask, axis, keepdims=True)
-        centre = np.mean(a, axis, keepdims=True, where=mask) if mean is ABSENT else mean
         c = over(2.0 * restore_axes(ȳ, a, axis, keepdims), np.maximum(count - lost, 0))
-        return np.where(mask, times(c, a - centre), 0.0)
-    centre = np.mean(a, axis, keepdims=True) if mean is ABSENT else mean
+        return np.where(mask, times(c, centred(a, axis, mean, mask)), 0.0)
     count = np.size(a) / max(np.size(ȳ), 1)
-    return times(restore_axes(over(2.0 * ȳ, max(count - lost, 0)), a, axis, keepdims), a - centre)
+    return times(restore_axes(over(2.0 * ȳ, max(count - lost, 0)), a, axis, keepdims), centred(a, axis, mean))
+
+
+def centred(a, axis, mean, where=True):
+    """How far ``a`` is from its mean: from what rounds to it, and then from the mean of that.
+
+    Numbers that are all equal have deviations of rounding alone otherwise, by which a derivative of their standard
+    deviation would be divided.
+    """
+    if mean is not ABSENT:
+        return a - mean
+    far = a - np.mean(a, axis, keepdims=True, where=where)
+    return far - np.mean(far, axis, keepdims=True, where=where)
 
 
 @cotangents(np.average, "a, axis=None, weights=None, returned=False, *, keepdims=False", 1, "a, weights")

@@ -102,6 +102,10 @@ def test_the_first_of_equal_elements_gets_the_cotangent(function):
 
 def test_std_of_equal_numbers_is_finite():
     assert gradient(np.std, np.ones(3)).tolist() == [0.0, 0.0, 0.0]
+    for options in ({}, {"axis": 0}, {"where": [True, True, True]}):
+        for function in (np.std, np.nanstd):
+            found = gradient(function, np.full(3, 0.1), **options)  # whose mean is another number
+            assert found.tolist() == [0.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(("x", "expected"), [([2.0, 0.0, 3.0], [0.0, 6.0, 0.0]), ([0.0, 0.0, 3.0], [0.0, 0.0, 0.0])])
