@@ -12,7 +12,7 @@ from autodiff_hook.runtime.entering import Entry
 
 MANY: Final = 8
 """How many programs of one code object there are at most, those included that were refused."""
-FREE = 0.3
+FREE = 0.5
 MOST = 2.0
 """How many seconds compiling a function may take beyond those that it has run, and at once."""
 _PATIENCE: Final = 3
