@@ -83,15 +83,12 @@ def has_nan(value: Any) -> bool:
         if cls is float:
             if part != part:
                 return True
-        elif cls is Tangent and len(part) <= _FEW and id(part) not in seen:
-            seen.add(id(part))
-            pending += part._fields.values()
-        elif isinstance(part, (float, complex, np.generic, np.ndarray)):
-            if not is_plain(part):
-                return True
-        elif isinstance(part, (tuple, list, dict, Tangent)) and id(part) not in seen:
-            seen.add(id(part))
-            pending += _parts(part)
+        elif isinstance(part, _WHOLE):
+            if id(part) not in seen:
+                seen.add(id(part))
+                pending += _parts(part)
+        elif isinstance(part, (float, complex, np.generic, np.ndarray)) and not is_plain(part):
+            return True
     return False
 
 
@@ -99,18 +96,16 @@ def _parts(whole: Any) -> Iterable[Any]:
     if isinstance(whole, Tangent):
         whole = whole._fields
     items = whole.values() if isinstance(whole, dict) else whole
-    if type(whole) in (list, dict):
+    kinds = {*map(type, items)}
+    if len(kinds) == 1 and type(whole) in _INSIDE and (inside := _INSIDE.get(*kinds)) is not None:
+        items = [*chain.from_iterable(map(inside, items))]
         kinds = {*map(type, items)}
-        if len(kinds) == 1 and (inside := _INSIDE.get(*kinds)) is not None:
-            items = [*chain.from_iterable(map(inside, items))]
-            kinds = {*map(type, items)}
-        if kinds <= _NUMBERS and is_plain(sum(filter(None, items))):
-            return ()
+    if kinds <= _NUMBERS and (total := sum(filter(None, items))) == total:
+        return ()
     return items
 
 
-_FEW: Final = 8
-"""How many numbers are looked at one by one."""
+_WHOLE: Final = (tuple, list, dict, Tangent)
 _NUMBERS: Final = frozenset({float, int, type(None)})
 _INSIDE: Final[dict[type, Callable[[Any], Iterable[Any]]]] = {
     **{list: iter, tuple: iter, dict: dict.values},

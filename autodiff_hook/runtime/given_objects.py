@@ -35,17 +35,21 @@ def object_gradients(values: tuple[Any, ...], table: dict[int, Slots], *parts: A
     for owner, key, path, cotangent in zip(parts[::4], parts[1::4], parts[2::4], parts[3::4]):
         if cotangent is None or type(cotangent) is float and cotangent == 0.0:
             continue
-        slots = given if owner is None else _slots(table, owner)
-        item = values[key] if owner is None else _held(owner, key)
+        slots = given if owner is None else _slots(table, owner, key)
         name = key.name if type(key) is Attribute else key
-        slots[name] = _placed(table, item, slots[name], path, cotangent)
+        slot = slots[name]
+        if type(cotangent) is type(slot) is float and not path:
+            slots[name] = slot + cotangent
+        else:
+            item = values[key] if owner is None else _held(owner, key)
+            slots[name] = _placed(table, item, slot, path, cotangent)
     done: dict[int, Any] = {}
     return tuple([_gradient(table, value, given.get(i), done) for i, value in enumerate(values)])
 
 
-def _slots(table: dict[int, Slots], owner: Any) -> Slots:
-    """The cotangents of what an owner holds, zeros at first."""
-    if id(owner) not in table and form_of(owner) == "list":
+def _slots(table: dict[int, Slots], owner: Any, key: Any) -> Slots:
+    """The cotangents of what an owner holds, by such keys, zeros at first."""
+    if type(key) is not Attribute and id(owner) not in table and form_of(owner) == "list":
         table[id(owner)] = [0.0] * len(owner)
     return record_buffer(table, owner)
 

@@ -12,7 +12,7 @@ import types
 import weakref
 from collections import Counter, OrderedDict, defaultdict
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from autodiff_hook.signatures import is_exact
 
@@ -75,15 +75,18 @@ def kind_of(cls: type) -> Kind:
     if kind is not None:
         return kind
     known = _KINDS_BY_ID.get(id(cls))
-    return known[0] if known is not None else _remember(cls)
+    return known[0] if known is not None else remember(_KINDS_BY_ID, cls, _classify(cls))
 
 
-def _remember(cls: type) -> Kind:
-    """Classify a class; it is not kept alive."""
-    kind = _classify(cls)
+T = TypeVar("T")
+ByClass = dict[int, tuple[T, weakref.ref[type]]]
+
+
+def remember(table: ByClass[T], cls: type, found: T) -> T:
+    """Enter what has been found out about a class into a table; the class is not kept alive."""
     # Another class may get this number next, so the callback runs no Python code, which may be interrupted.
-    _KINDS_BY_ID[id(cls)] = (kind, weakref.ref(cls, partial(_KINDS_BY_ID.pop, id(cls))))
-    return kind
+    table[id(cls)] = (found, weakref.ref(cls, partial(table.pop, id(cls))))
+    return found
 
 
 def _classify(cls: type) -> Kind:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import weakref
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable
-from functools import partial
 from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
 from typing import Any, Final
 
@@ -16,7 +14,7 @@ import numpy as np
 
 from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.kinds import ByClass, kind_of, remember
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.parted import PARTED, blank, elements_of, fields_of, parted_form
 from autodiff_hook.tangent import Tangent
@@ -91,10 +89,16 @@ def is_like(value: Any, gradient: Any) -> bool:
 
 def is_plain_kind(cls: type) -> bool:
     """Whether the gradients of objects of a class are those of their attributes, as far as they have any."""
+    known = _PLAIN.get(id(cls))
+    if known is not None:
+        return known[0]
     if cls is FunctionType or cls is MethodType or kind_of(cls) != "object":
-        return False
+        return remember(_PLAIN, cls, False)
     system = issubclass(cls, ModuleType) or cls.__module__ in ("builtins", "_thread", "_io", "re")
-    return not system and not issubclass(cls, deque)
+    return remember(_PLAIN, cls, not system and not issubclass(cls, deque))
+
+
+_PLAIN: Final[ByClass[bool]] = {}
 
 
 def attributes_of(value: Any) -> list[tuple[str, Any]]:
@@ -114,7 +118,7 @@ def attributes_of(value: Any) -> list[tuple[str, Any]]:
     return list(found.items())
 
 
-_SLOTS: Final[dict[int, tuple[list[str], weakref.ref[type]]]] = {}
+_SLOTS: Final[ByClass[list[str]]] = {}
 
 
 def _slots_of(cls: type) -> list[str]:
@@ -126,9 +130,7 @@ def _slots_of(cls: type) -> list[str]:
     for base in cls.__mro__:
         if "__slots__" in base.__dict__:
             found += [name for name, item in base.__dict__.items() if type(item) is MemberDescriptorType]
-    # Another class may get this number next, so the callback runs no Python code, which may be interrupted.
-    _SLOTS[id(cls)] = (found, weakref.ref(cls, partial(_SLOTS.pop, id(cls))))
-    return found
+    return remember(_SLOTS, cls, found)
 
 
 def _captured(function: FunctionType) -> list[tuple[str, Any]]:
