@@ -83,6 +83,9 @@ def has_nan(value: Any) -> bool:
         if cls is float:
             if part != part:
                 return True
+        elif cls is Tangent and len(part) <= _FEW and id(part) not in seen:
+            seen.add(id(part))
+            pending += part._fields.values()
         elif isinstance(part, _WHOLE):
             if id(part) not in seen:
                 seen.add(id(part))
@@ -105,6 +108,8 @@ def _parts(whole: Any) -> Iterable[Any]:
     return items
 
 
+_FEW: Final = 8
+"""How many numbers are looked at one by one."""
 _WHOLE: Final = (tuple, list, dict, Tangent)
 _NUMBERS: Final = frozenset({float, int, type(None)})
 _INSIDE: Final[dict[type, Callable[[Any], Iterable[Any]]]] = {
