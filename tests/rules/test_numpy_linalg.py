@@ -186,8 +186,10 @@ def test_least_squares(rows, columns, b):
         x, residuals, _, values = np.linalg.lstsq(a, b)
         return x, residuals, values
 
+    rule = registry.rule(np.linalg.lstsq, (np.ndarray, np.ndarray))
+
     def solution_rule(a, b):
-        value, back = registry.rule(np.linalg.lstsq, (np.ndarray, np.ndarray))(a, b)
+        value, back = rule(a, b)
 
         def solution_pullback(ȳ):
             return back((ȳ[0], ȳ[1], None, ȳ[2]))[:2]
@@ -204,8 +206,10 @@ def reconstructed(function, combine):
     def invariant(a):
         return combine(*function(a))
 
+    rule = registry.rule(function, (np.ndarray,))
+
     def invariant_rule(a):
-        value, back = registry.rule(function, (np.ndarray,))(a)
+        value, back = rule(a)
 
         def invariant_pullback(ȳ):
             return back(weights(ȳ, value))[:1]
@@ -252,7 +256,8 @@ def svd(a):
     return np.linalg.svd(a, False)
 
 
-registry.add(svd, (), lambda a: registry.rule(np.linalg.svd, (np.ndarray,))(a, False))
+SVD_RULE = registry.rule(np.linalg.svd, (np.ndarray,))
+registry.add(svd, (), lambda a: SVD_RULE(a, False))
 
 
 @pytest.mark.parametrize(
