@@ -8,11 +8,12 @@ import sys
 import threading
 import types
 import warnings
+from functools import partial
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, check_slopes, is_specialised
+from specialised_cases import GENERIC, check, check_slopes, is_specialised, slopes
 
 import autodiff_hook as ad
 
@@ -470,3 +471,69 @@ def test_objects_of_threads_that_are_given():
         assert ad.gradient(of_both, LOCAL, 0.7)[1] == 9.0
     del LOCAL.factor
     assert ad.gradient(of_both, other, 0.7)[1] == 10.0
+
+
+class Planet(enum.Enum):
+    EARTH = (5.0, 1.2)
+    MARS = (0.6, 0.5)
+
+    def __init__(self, mass, radius):
+        self.mass, self.radius = mass, radius
+
+    @property
+    def gravity(self):
+        return self.mass / self.radius**2
+
+    def weight(self, x):
+        return x * self.gravity
+
+    def __call__(self, x):
+        return x * x if self is Planet.EARTH else x * self.radius
+
+    @classmethod
+    def heaviest(cls):
+        return max(cls, key=lambda planet: planet.mass)
+
+
+MOONS = {Planet.EARTH: 1.0, Planet.MARS: 2.0}
+
+
+def of_all_members(x):
+    total = len(Planet) * x
+    for i, planet in enumerate(Planet):
+        total += i * planet.weight(x) * MOONS[planet] + planet(x)
+    return total + Planet.heaviest().gravity * x + sum([p.mass * x for p in sorted(Planet, key=lambda p: p.mass)][:1])
+
+
+def of_named_members(x):
+    total = x
+    for name, value in (("MARS", (5.0, 1.2)), ("EARTH", (0.6, 0.5))):
+        total = total * Planet[name].weight(x) + Planet(value)(x)
+    return total
+
+
+def of_another_member_later(x):
+    planet, y = Planet.EARTH, x
+    while y < 10:
+        y = y * 1.1 + planet.weight(x) + planet.radius
+        if y > 3:
+            planet = Planet.MARS
+    return y
+
+
+@pytest.mark.parametrize("f", [of_all_members, of_named_members, of_another_member_later])
+def test_methods_of_members_of_enums(f, monkeypatch):
+    check_slopes(f, 0.7)
+    monkeypatch.setattr(Planet.MARS, "mass", 0.9)
+    check_slopes(f, 0.7)
+    monkeypatch.setattr(Planet, "weight", lambda self, x: x**3 * self.mass)
+    check_slopes(f, 0.6)
+
+
+def test_members_of_enums_that_are_given():
+    def f(x, planet):
+        return planet.weight(x) * planet(x)
+
+    for planet in (*Planet, *Planet):
+        check(f, 0.7, planet)
+        assert ad.gradient(f, 0.7, planet)[0] == pytest.approx(slopes(partial(f, planet=planet), 0.7)[0])

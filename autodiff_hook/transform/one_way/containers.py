@@ -29,6 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.constants import members
 from autodiff_hook.transform.specialise.lattice import leaves_in, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.objects import look
@@ -83,7 +84,7 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     known = inf.tuples.get(operand) or inf.given_lists.get(operand)
     if known is not None:
         return known
-    value = inf.type_of(operand)
+    value = inf.type_of(members(inf, operand))
     if isinstance(value, Container):
         held = inf.content(operand)
         return list(shown_keys(inf, held)) if value.cls in KEYED else list(held)

@@ -111,11 +111,12 @@ def _holds(inf: Inference, s: Statement, value: Abstract, name: str) -> bool:
     return name in value.site.named
 
 
-def of_member(member: Enum, owner: Operand, name: str) -> tuple[Outside, Operand, str]:
+def of_member(inf: Inference, member: Enum, owner: Operand, name: str) -> tuple[Outside, Operand, str]:
     """A member of an Enum as an object from outside; its name and value are attributes by other names."""
-    cls = type(member)
+    inf.assume(owner)
+    cls, constant = type(member), Constant(member)
     plain = name in ("name", "value") and find_in_type(cls, name) is vars(Enum)[name]
-    return Outside(cls, owner, example=member), owner, f"_{name}_" if plain else name
+    return Outside(cls, constant, example=member), constant, f"_{name}_" if plain else name
 
 
 def method_call(

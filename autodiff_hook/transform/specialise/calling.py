@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import operator
 from collections.abc import Callable
+from enum import Enum
 from types import (
     BuiltinMethodType,
     FunctionType,
@@ -114,7 +115,7 @@ def call(
     if require_value(inf, s, [function]):
         return None
     callee = inf.type_of(function)
-    if isinstance(callee, Known):
+    if isinstance(callee, Known) and not isinstance(callee.value, Enum):
         if isinstance(callee.value, (FunctionType, type)):
             inf.assume(function)
         found = call_known(inf, s, callee.value, args, kwargs)
@@ -146,7 +147,7 @@ def call(
     if is_of_several(callee) and not inf.one_way:
         dividing.called(inf, s, function, args, kwargs)
         return None
-    cls = class_of(callee)
+    cls = type(callee.value) if isinstance(callee, Known) else class_of(callee)
     if isinstance(callee, Dict) and is_kept(callee):
         inf.assume(function)
         together = keeping.put_together(inf, s, function, callee)
@@ -256,10 +257,9 @@ def call_known(
         answer = special(inf, s, args) if special is not None and not kwargs else None
         if answer is not None:
             return answer
-    if not inf.one_way:
-        constant = constants.written_out(inf, s, function, args, kwargs)
-        if constant is not None:
-            return constant
+    constant = constants.written_out(inf, s, function, args, kwargs)
+    if constant is not None:
+        return constant
     stored = written(inf, s, function, args, kwargs)
     if stored is not None:
         return stored

@@ -37,7 +37,7 @@ def written_out(
         if type(values[0]) is function:
             return known_as(inf, s, values[0])
         return member(inf, s, function, function._value2member_map_, values[0])
-    if not _only_computes(function):
+    if inf.one_way or not _only_computes(function):
         return None
     return computed(inf, s, function, values)
 
@@ -63,7 +63,7 @@ def member(inf: Inference, s: Statement, cls: EnumMeta, known: Mapping[Any, Any]
 def members(inf: Inference, operand: Operand) -> Operand:
     """What is iterated over: the members of an Enum are a tuple; other operands are as they are."""
     kind = inf.type_of(operand)
-    if inf.one_way or not isinstance(kind, Known) or type(kind.value) is not EnumMeta:
+    if not isinstance(kind, Known) or type(kind.value) is not EnumMeta:
         return operand
     inf.world.members(kind.value)
     return Constant(tuple(kind.value))

@@ -123,8 +123,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return alias(inf, s, inf.world.part(inf.final(owner), value.example, name, True))
     if _is_object(value):
         return attributes.attribute(inf, s, value, owner, name)
-    if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:
-        return attributes.attribute(inf, s, *attributes.of_member(value.value, owner, name))
+    if isinstance(value, Known) and isinstance(value.value, Enum):
+        return attributes.attribute(inf, s, *attributes.of_member(inf, value.value, owner, name))
     if isinstance(value, Super) and not inf.one_way:
         return attributes.super_attribute(inf, s, value, name)
     if isinstance(value, Instance) and issubclass(value.cls, Enum) and not inf.one_way:
@@ -239,8 +239,9 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         return several.method_call(inf, s, value, name, args, names)
     if _is_object(value):
         return attributes.method_call(inf, s, value, name, args, names)
-    if isinstance(value, Known) and isinstance(value.value, Enum) and not inf.one_way:
-        return attributes.method_call(inf, s, attributes.of_member(value.value, owner, name)[0], name, args, names)
+    if isinstance(value, Known) and isinstance(value.value, Enum):
+        member, s.operands[0], name = attributes.of_member(inf, value.value, owner, name)
+        return attributes.method_call(inf, s, member, name, args, names)
     if isinstance(value, Dict) and is_set(value):
         return sets.method(inf, s, name, args, names)
     if isinstance(value, List) and name == "append" and len(args) == 1 and not names:

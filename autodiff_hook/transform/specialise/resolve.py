@@ -324,7 +324,7 @@ def _getitem(inf: Inference, s: Statement) -> Abstract | None:
         return texts.item(inf, s, owner, key)
     if isinstance(owner, Known) and owner.value is sys.version_info and isinstance(key, Known):
         return known_as(inf, s, owner.value[key.value])
-    if isinstance(owner, Known) and type(owner.value) is EnumMeta and isinstance(key, Known) and not inf.one_way:
+    if isinstance(owner, Known) and type(owner.value) is EnumMeta and isinstance(key, Known):
         return constants.member(inf, s, owner.value, owner.value.__members__, key.value)
     if isinstance(owner, Known) and is_form_of_types(owner.value) and known(key) is not MISSING:
         return known_as(inf, s, owner.value[known(key)])
