@@ -14,7 +14,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.items import delitem, getitem, setitem
-from autodiff_hook.semantics.iteration import python_method
+from autodiff_hook.semantics.iteration import is_view, python_method
 from autodiff_hook.semantics.meanings import apply, as_function, meaning_of, means
 from autodiff_hook.semantics.methods import apply_method, attempts
 from autodiff_hook.semantics.opaque import call_opaque, describe_type
@@ -74,8 +74,9 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
             refuse(op, a, b)
     meaning = meaning_of(builtin_method(a, METHODS[op]))
     operands, tokens = (a, b), t
-    if meaning is None and (type(a) in (int, bool) or kind(a) == "dict"):
-        # An int knows nothing of a float, nor of one of a derived class; a Counter nothing of other dicts.
+    if kind(a) == "set" and is_view(b) or meaning is None and (type(a) in (int, bool) or kind(a) == "dict"):
+        # An int knows nothing of a float, nor of one of a derived class; a Counter nothing of other dicts; a set
+        # nothing of what a dict shows.
         meaning, operands, tokens = meaning_of(builtin_method(b, f"__r{NAMES[op]}__")), (b, a), (t[1], t[0])
     if meaning is not None:
         value, token = meaning(alg, tokens, operands, {})
@@ -125,7 +126,9 @@ def inplace(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if method is None and op == "*" and is_list(a) and python_method(a, "__mul__") is not None:
         return _binary(alg, t, op, BINARY[op], a, b)
     if method is None and meaning_of(builtin_method(a, inplace_name(op))) is not None:
-        return apply(alg, (None, *t), builtin_method(a, inplace_name(op)), (a, b), {})
+        value, token = apply(alg, (None, *t), builtin_method(a, inplace_name(op)), (a, b), {})
+        if value is not NotImplemented:
+            return value, token
     return _binary(alg, t, op, BINARY[op], a, b)
 
 

@@ -57,8 +57,11 @@ def _made(alg: Algebra, t: Any, function: Any, args: Args) -> Result:
     return result, None
 
 
-def combining(function: Any, operator: bool = False) -> Meaning:
-    """A method of sets, or of views of dicts, that makes a new set of the members of several."""
+def combining(function: Any, operator: bool = False, order: int = 1) -> Meaning:
+    """A method of sets, or of views of dicts, that makes a new set of the members of several.
+
+    ``order``: -1 if it is the operator of the second operand, which is asked first.
+    """
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         owner, *others = args
@@ -66,7 +69,7 @@ def combining(function: Any, operator: bool = False) -> Meaning:
             return function(*args), None
         if not isinstance(owner, ITEMS):
             return _made(alg, t, function, args)
-        found = _members(alg, t, args)
+        found = _members(alg, t[::order], args[::order])
         result = function(*args)
         keep_all(alg, result, {member: found.get(member) for member in result})
         return result, None
@@ -81,6 +84,9 @@ _OPERATED: Final[tuple[type, ...]] = (set, frozenset, *VIEWS[1:])
 for _owner in _OPERATED:
     for _name in ("__or__", "__and__", "__sub__", "__xor__"):
         means(getattr(_owner, _name))(combining(getattr(_owner, _name), operator=True))
+for _owner in VIEWS[1:]:
+    for _name in ("__ror__", "__rand__", "__rsub__", "__rxor__"):
+        means(getattr(_owner, _name))(combining(getattr(_owner, _name), operator=True, order=-1))
 
 
 @means(set.add)
@@ -122,10 +128,6 @@ def set_toggle(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return None, None
 
 
-means(set.__ior__)(giving_owner(set_update))
-means(set.__ixor__)(giving_owner(set_toggle))
-
-
 def dropping(function: Any) -> Meaning:
     """A method that takes members out of a set, and puts none in."""
 
@@ -144,8 +146,20 @@ def dropping(function: Any) -> Meaning:
     return carried
 
 
-for _method in (
-    *(set.pop, set.discard, set.remove, set.clear),
-    *(set.difference_update, set.intersection_update, set.__isub__, set.__iand__),
-):
+for _method in (set.pop, set.discard, set.remove, set.clear, set.difference_update, set.intersection_update):
     means(_method)(dropping(_method))
+
+
+def _augmented(meaning: Meaning) -> Meaning:
+    """The same for sets alone: of other operands Python makes a new set, if they know how, or an error."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        return meaning(alg, t, args, kwargs) if kind(args[1]) == "set" else (NotImplemented, None)
+
+    return carried
+
+
+means(set.__ior__)(_augmented(giving_owner(set_update)))
+means(set.__ixor__)(_augmented(giving_owner(set_toggle)))
+means(set.__isub__)(_augmented(dropping(set.__isub__)))
+means(set.__iand__)(_augmented(dropping(set.__iand__)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import operator
 
 from helpers import gradient_at, searched_in
 
@@ -176,6 +177,37 @@ def test_sets(x):
     for v in s:
         total += v * v
     return total + sum(s) + max(s) * len(s) + max(s | {x * 7}) + sum(s & {x})
+
+
+@gradient_at(0.7)
+def test_sets_and_what_dicts_show(x):
+    d = {x: 1, 5.0: x * x}
+    kept = s = {x, 2.0}
+    total = sum(s & d.keys()) + x * sum(s - d.keys()) + sum(s | d.keys()) + sum(k * k for k in s ^ d.keys())
+    s |= d.keys()
+    total += sum(s) * len(kept)
+    s &= {x: 2}.keys()
+    s -= {}.keys()
+    s ^= {4.0: 0}.keys()
+    pairs = {(5.0, x**2), (3.0, x)}
+    for found in (pairs | d.items(), pairs & d.items(), pairs - d.items(), pairs ^ d.items()):
+        total += sum(k * v for k, v in found)
+    return total + sum(s)
+
+
+@gradient_at(0.7)
+def test_sets_that_are_to_take_what_is_no_set(x):
+    s, failed = {1, 2, 3}, 0
+    for change in (operator.ior, operator.iand, operator.isub, operator.ixor):
+        try:
+            change(s, [1, 4])
+        except TypeError:
+            failed += 1
+    try:
+        s |= [4]
+    except TypeError:
+        failed += 1
+    return x**failed * len(s)
 
 
 @gradient_at({"a": 1.0, "b": 2.0}, 0.5)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from specialised_cases import check_slopes
 
@@ -109,3 +111,62 @@ def test_the_plain_call_raises_the_same():
             operator(2.0)
         with pytest.raises(expected.type):
             ad.gradient(operator, 2.0)
+
+
+class Network:
+    def __init__(self):
+        self.parts, self.seen, self.by_name = [1.0, "a"], {3}, {}
+
+
+def network():
+    made = Network()
+    made.parts.append(None)
+    return made
+
+
+def in_their_order(x, sets):
+    total = x
+    for found in sets:
+        for k in found:
+            total = total * 1.01 + k * x
+    return total
+
+
+def sets_that_make_room(x, y):
+    n = network()
+    n.seen.update({8, 16, 24, 64})
+    row, table = [8, 16, 24, 64, 3], {8: x, 16: 1, 24: y, 64: 4, 3: 0}
+    few = {3}
+    few.update(table)
+    sets = [n.seen, frozenset(row), set(frozenset(row)), set(table), {3}.union({8, 16, 24, 64}, [32, 0]), few]
+    return in_their_order(x, sets) * y
+
+
+def sets_changed_in_place(x, y):
+    n = network()
+    kept = n.seen
+    n.seen |= {8, 16, 24, 64}
+    total = in_their_order(x, [n.seen])
+    n.seen &= {16, 3, 24, 5}
+    n.seen -= {5, 16}
+    n.seen ^= frozenset([7])
+    return total * y + in_their_order(y, [kept]) + x * sum(n.seen)
+
+
+def dicts_that_are_joined(x, y):
+    n = network()
+    kept = n.by_name
+    n.by_name |= {"a": x}
+    n.by_name |= [("b", y), ("c", x * y)]
+    joined = {"z": 2.0, "a": y} | n.by_name | {"b": x}
+    return sum(i * v for i, v in enumerate(joined.values())) * len(kept)
+
+
+def sums_of_generators(x, y):
+    n = network()
+    return math.fsum(x * i for i in range(4)) * math.fsum(map(math.sin, [x, y])) + math.fsum([y, len(n.parts)])
+
+
+@pytest.mark.parametrize("f", [sets_that_make_room, sets_changed_in_place, dicts_that_are_joined, sums_of_generators])
+def test_sets_and_dicts_beside_lists_of_several_kinds(f):
+    check_slopes(f, 0.7, 1.3)

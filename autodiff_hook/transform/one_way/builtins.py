@@ -212,15 +212,16 @@ def _tuple(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _set(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, set, _items_of_set(inf, args))
+    return containers.new(inf, set, _filled(inf, set, args))
 
 
 def _frozenset(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, frozenset, frozenset(_items_of_set(inf, args)))
+    return containers.new(inf, frozenset, _filled(inf, frozenset, args))
 
 
-def _items_of_set(inf: Path, args: Args) -> set[Any]:
-    return containers.items_of_set(inf, parts(inf, args[0])) if args else set()
+def _filled(inf: Path, cls: type, args: Args) -> Any:
+    held = containers.taken_at_once(inf, args[0]) if args else ()
+    return cls(containers.items_of_set(inf, parts(inf, args[0])) if held is None else held)
 
 
 def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:

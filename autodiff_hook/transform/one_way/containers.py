@@ -186,16 +186,34 @@ def build(inf: Path, s: Statement) -> Abstract:
         keys = [as_key(inf, k) for k in s.operands[::2]]
         return new(inf, dict, dict(zip(keys, s.operands[1::2])))
     if s.op == "build_set":
-        return new(inf, set, items_of_set(inf, s.operands))
+        return new(inf, set, set(items_of_set(inf, s.operands)))
     return new(inf, list, list(s.operands))
 
 
-def items_of_set(inf: Path, operands: Iterable[Operand]) -> set[Any]:
-    """What a set of some values holds."""
-    held = set[Any]()
+def items_of_set(inf: Path, operands: Iterable[Operand]) -> list[Any]:
+    """What a set of some values holds, in the order in which it gets it."""
+    held: dict[Any, None] = {}
     for operand in operands:
-        held.add(as_item(inf, operand, held))
-    return held
+        held.setdefault(as_item(inf, operand, held))
+    return list(held)
+
+
+def taken_at_once(inf: Path, source: Operand) -> Any:
+    """The set or dict that a set makes room for before it takes the first item; None if it is no such, or not known.
+
+    The order of a set that is filled item by item may be another one.
+    """
+    value, held = inf.type_of(source), None
+    if is_adopted(value) and value.cls in (set, frozenset, dict):
+        source = inf.adopted(source, value)
+        value = inf.type_of(source)
+    if isinstance(value, Container) and value.cls in (set, frozenset, dict):
+        held = inf.content(source)
+    elif isinstance(value, Known) and type(value.value) is frozenset:
+        held = value.value
+    elif isinstance(value, Tuple) and value.cls is dict:
+        held = dict.fromkeys(value.keys)
+    return None if held is None or any(is_open(x) or x != x for x in held) else held
 
 
 def as_key(inf: Path, operand: Operand) -> Any:
@@ -215,7 +233,7 @@ def shown_keys(inf: Path, held: Collection[Any]) -> Iterator[Operand]:
     return map(inf.shown, held)
 
 
-def as_item(inf: Path, operand: Operand, held: set[Any]) -> Any:
+def as_item(inf: Path, operand: Operand, held: Collection[Any]) -> Any:
     """What an operand is in a set: a key, or a number that is not known.
 
     Whether such a number equals one that is there decides about the way.

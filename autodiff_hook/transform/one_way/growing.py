@@ -6,13 +6,24 @@ from collections.abc import Iterator
 from types import FunctionType
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.transform.one_way.containers import as_item, as_key, has_keys, is_adopted, pairs, parts
+from autodiff_hook.semantics.operations import INPLACE
+from autodiff_hook.transform.one_way.containers import (
+    as_item,
+    as_key,
+    has_keys,
+    is_adopted,
+    new,
+    pairs,
+    parts,
+    taken_at_once,
+)
 from autodiff_hook.transform.one_way.iterating import items
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised, is_container
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
+from autodiff_hook.transform.one_way.trail import Raised, is_container, is_open
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.plans import alias, known_as
 
 
 def dict_merge(inf: Path, s: Statement) -> Abstract:
@@ -35,12 +46,10 @@ def extend(inf: Path, owner: Operand, source: Operand) -> None:
 
 def add_all(inf: Path, owner: Operand, source: Operand) -> None:
     """``owner.update(source)`` of sets."""
-    value, known = inf.type_of(source), inf.content(owner)
-    if isinstance(value, Known) and type(value.value) is frozenset and not any(isinstance(x, Variable) for x in known):
-        if all(x == x for x in value.value):
-            # The order of a set that is filled item by item may be another one.
-            inf.changed(owner).update(value.value)
-            return
+    held = None if any(isinstance(x, Variable) for x in inf.content(owner)) else taken_at_once(inf, source)
+    if held is not None:
+        inf.changed(owner).update(held)
+        return
     for item in _taken(inf, source):
         held = inf.changed(owner)
         held.add(as_item(inf, item, held))
@@ -63,6 +72,32 @@ def update(inf: Path, owner: Operand, source: Operand) -> None:
     for item in items(inf, source):
         key, value = parts(inf, item)
         inf.changed(owner)[as_key(inf, key)] = value
+
+
+def augmented(inf: Path, s: Statement) -> Abstract:
+    """``a |= b`` of dicts, and what a set does to itself for another one."""
+    owner, source = s.operands
+    cls, held = inf.type_of(owner).cls, taken_at_once(inf, source)  # type: ignore[attr-defined]
+    if cls is dict and s.data == "|":
+        update(inf, owner, source)
+    elif cls is set and s.data == "|" and isinstance(held, (set, frozenset)):
+        add_all(inf, owner, source)
+    elif cls is set and isinstance(held, (set, frozenset)) and not any(map(is_open, inf.content(owner))):
+        INPLACE[str(s.data)](inf.changed(owner), held)
+    else:
+        raise Refused("a container is changed in place")
+    return alias(inf, s, owner)
+
+
+def merged(inf: Path, s: Statement) -> Abstract | None:
+    """``a | b`` of dicts; None if they are not such."""
+    if s.data != "|" or not all(_is_dict(inf.type_of(x)) for x in s.operands):
+        return None
+    return new(inf, dict, {key: held for x in s.operands for key, held in pairs(inf, x).items()})
+
+
+def _is_dict(value: Abstract) -> bool:
+    return isinstance(value, (Container, Outside, Tuple)) and value.cls is dict
 
 
 def _taken(inf: Path, source: Operand) -> Iterator[Operand]:

@@ -128,6 +128,11 @@ def _adding(code: Any) -> Builtin:
     return meaning
 
 
+def _summed(inf: Path, s: Statement, args: Args) -> None:
+    """``math.fsum``, which takes the list of what an iteration gives."""
+    args[0] = _listed(inf, args[0])
+
+
 def _extreme(function: Any) -> Builtin:
     """``max`` or ``min``, of an iteration, of known values, or of objects, which are compared one by one."""
 
@@ -146,7 +151,9 @@ def _listed(inf: Path, operand: Operand) -> Operand:
     value = inf.type_of(operand)
     # Other objects may do what their items notice, so each is asked for when its turn comes.
     stands = isinstance(value, Fresh) and shown(value.cls) is not value.cls
-    virtual = stands or operand in inf.iterators or isinstance(value, Container) and value.cls is VALUES
+    virtual = (
+        stands or operand in inf.iterators or isinstance(value, Container) and value.cls in (VALUES, set, frozenset)
+    )
     return inf.made(list, parts(inf, operand)) if virtual else operand
 
 
@@ -164,6 +171,7 @@ ITERATIONS: Final[dict[Any, Builtin]] = {
     next: _next,
     range: _range,
     sum: _adding(total),
+    math.fsum: _summed,
     math.prod: _adding(product_of),
     max: _extreme(max),
     min: _extreme(min),

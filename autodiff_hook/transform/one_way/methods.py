@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, as_key, known_value, parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, as_key, known_value, parts, taken_at_once
 from autodiff_hook.transform.one_way.growing import add_all, extend, update
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
@@ -130,11 +130,11 @@ def _of_sets(name: str) -> Method:
     """A method of sets that changes none."""
 
     def method(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
-        others = [set(map(inf.pin, parts(inf, x))) for x in args]
-        held = known_value(inf, owner)
-        if held is UNKNOWN:
+        others = [taken_at_once(inf, x) for x in args]
+        others = [list(map(inf.pin, parts(inf, x))) if held is None else held for x, held in zip(args, others)]
+        if known_value(inf, owner) is UNKNOWN:
             raise Refused(f"{name} of a set of what is not known")
-        value = getattr(set(held), name)(*others)
+        value = getattr(inf.content(owner), name)(*others)
         return inf.made(set, value) if isinstance(value, set) else Constant(value)
 
     return method
