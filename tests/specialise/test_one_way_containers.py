@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 
 import pytest
-from specialised_cases import check_slopes
+from specialised_cases import check, check_slopes, slopes
 
 import autodiff_hook as ad
 
@@ -106,11 +108,11 @@ def test_what_need_not_be_typed_is_right(f):
 
 
 def test_the_plain_call_raises_the_same():
-    for operator in (lambda x: Bunch(a=x).no, lambda x: x / len(Bunch()), lambda x: Matrix()[0] * x):
+    for f in (lambda x: Bunch(a=x).no, lambda x: x / len(Bunch()), lambda x: Matrix()[0] * x):
         with pytest.raises((AttributeError, ZeroDivisionError, IndexError)) as expected:
-            operator(2.0)
+            f(2.0)
         with pytest.raises(expected.type):
-            ad.gradient(operator, 2.0)
+            ad.gradient(f, 2.0)
 
 
 class Network:
@@ -170,3 +172,36 @@ def sums_of_generators(x, y):
 @pytest.mark.parametrize("f", [sets_that_make_room, sets_changed_in_place, dicts_that_are_joined, sums_of_generators])
 def test_sets_and_dicts_beside_lists_of_several_kinds(f):
     check_slopes(f, 0.7, 1.3)
+
+
+class Reading:
+    def __init__(self, value, sensor):
+        self.value, self.sensor = value, sensor
+
+
+def by_getters(x, y):
+    network()
+    rows = [(x, 2.0 * y, "a"), (x * x, y, "b")]
+    readings = [Reading(x * i, Network) for i in range(1, 3)] + [Reading(y, Reading(x, y))]
+    both, deep = operator.itemgetter(0, 2), operator.attrgetter("sensor.value")
+    total = max(((k * x, k) for k in range(3)), key=operator.itemgetter(0))[0] + both(rows[0])[0] * deep(readings[2])
+    total += operator.attrgetter("value", "sensor.sensor")(readings[2])[1]
+    return total * min(readings, key=operator.attrgetter("value")).value + sum(map(FIRST, rows))
+
+
+FIRST = operator.itemgetter(0)
+
+
+def test_getters_beside_lists_of_several_kinds():
+    check_slopes(by_getters, 0.7, 1.3)
+
+
+def test_getters_of_what_is_given():
+    def f(x, key):
+        network()
+        rows = [(x, 2.0 * x, 3.0), (x * x, x, 1.0)]
+        return sum(sorted(rows, key=operator.itemgetter(key))[0])
+
+    for key in (1, 2, 0, 1):
+        check(f, 0.7, key)
+        assert ad.gradient(f, 0.7, key)[0] == pytest.approx(slopes(functools.partial(f, key=key), 0.7)[0])

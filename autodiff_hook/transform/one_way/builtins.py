@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import operator
 from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, Final
@@ -310,6 +311,11 @@ def _stopped(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return containers.new(inf, value.cls, items if value.cls is dict else list(items.values()))
 
 
+def _pinned(inf: Path, s: Statement, args: Args) -> None:
+    """What is asked for, in what is called later, decides about the way."""
+    args[:] = [Constant(inf.pin(x)) for x in args]
+
+
 def _named_class(inf: Path, s: Statement, args: Args) -> Abstract | None:
     given = [known_value(inf, x) for x in args]
     return None if any(x is UNKNOWN for x in given) else named_tuples.of_fields(inf, s, given)
@@ -335,6 +341,8 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     slice: _slice,
     type: QUESTIONS[type],
     namedtuple: _named_class,
+    operator.itemgetter: _pinned,
+    operator.attrgetter: _pinned,
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

@@ -58,11 +58,15 @@ def getter(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> 
         return inf.evaluate(inf, s)
     keys = list(function.__reduce__()[1])
     by_name = type(function) is operator.attrgetter
-    if len(args) != 1 or by_name and any("." in key for key in keys):
+    if len(args) != 1:
         raise Refused(f"a call of an operator.{type(function).__name__}")
     if len(keys) == 1:
         s.op = "getattr" if by_name else "getitem"
-        s.operands, s.data = (args, keys[0]) if by_name else ([args[0], Constant(keys[0])], None)
+        if by_name:
+            *path, s.data = keys[0].split(".")
+            s.operands = [_attribute(inf, s, args[0], path)]
+        else:
+            s.operands, s.data = [args[0], Constant(keys[0])], None
         return inf.evaluate(inf, s)
     parts = [_part(inf, s, args[0], key, by_name) for key in keys]
     s.op, s.operands, s.data = "build_tuple", parts, None
@@ -71,8 +75,14 @@ def getter(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> 
 
 def _part(inf: Inference, s: Statement, owner: Operand, key: Any, by_name: bool) -> Operand:
     if by_name:
-        return inf.before(s, "getattr", [owner], key)
+        return _attribute(inf, s, owner, key.split("."))
     return inf.before(s, "getitem", [owner, Constant(key)])
+
+
+def _attribute(inf: Inference, s: Statement, owner: Operand, path: list[str]) -> Operand:
+    for name in path:
+        owner = inf.before(s, "getattr", [owner], name)
+    return owner
 
 
 def attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:

@@ -70,7 +70,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
-from autodiff_hook.transform.specialise.calling import BODIES, HELD, call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.calling import BODIES, HELD, STEPS, call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.dividing import divide
 from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import Inference
@@ -528,5 +528,6 @@ _MEANINGS: Final[dict[str, Meaning]] = {
 BODIES[keep_function] = keeping.kept_function
 BODIES[functools.reduce] = reduced
 BODIES[operator.itemgetter] = BODIES[operator.attrgetter] = helpers.getter
+STEPS.update((operator.itemgetter, operator.attrgetter))
 BODIES[np.vectorize] = BODIES[vectorizing.vectorized] = vectorized
 BODIES[managing.manager], BODIES[managing.begun], BODIES[managing.ended] = halves.make, halves.begin, halves.end
