@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter, OrderedDict, defaultdict, deque
+from typing import TypedDict
 
 import pytest
 from specialised_cases import check
@@ -149,9 +150,24 @@ def mappings_by_their_class(x):
     return total + named(**settings) * d["ka"]
 
 
+class Gains(TypedDict):
+    p: float
+    i: float
+
+
+class Loosely(TypedDict, total=False):
+    rows: list
+
+
+def typed_dicts(x):
+    gains, loose = Gains(p=x, i=2.0), Loosely()
+    loose["rows"] = [x * x, 3.0]
+    return gains["p"] * gains["i"] + sum(loose["rows"]) + sum([Gains(p=x * k, i=1.0)["p"] for k in range(3)])
+
+
 PROGRAMS = [
     *(ends, made_when_missing, without_a_factory, counted, counts_with_derivatives, copies, as_plain_dicts, windows),
-    *(waiting, copied_deques, as_a_class_says, mappings_by_their_class),
+    *(waiting, copied_deques, as_a_class_says, mappings_by_their_class, typed_dicts),
 ]
 
 

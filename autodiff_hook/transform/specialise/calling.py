@@ -21,7 +21,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
-from autodiff_hook.runtime.lookup import wrapped_by
+from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
 from autodiff_hook.runtime.native import named_output
 from autodiff_hook.semantics.equivalents.changing import held
 from autodiff_hook.semantics.meanings import DEFINITIONS
@@ -210,6 +210,10 @@ def call_known(
     inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
 ) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
+    if isinstance(function, type) and find_in_type(type(function), "__call__") is dict:
+        # A TypedDict.
+        s.op, s.operands, s.data = "call", [Constant(dict), *args, *kwargs.values()], tuple(kwargs)
+        return call_known(inf, s, dict, args, kwargs)
     args, kwargs = named_output(function, args, kwargs)
     moved = registry.parameters(function).by_place(len(args), kwargs) if kwargs and registry.has_rules(function) else ()
     if moved:
