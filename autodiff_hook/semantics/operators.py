@@ -177,7 +177,12 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
         INPLACE[op](a, b)
         raise AssertionError("NumPy refuses this")
     store_array(alg, (before, None, token), a, ..., value)
-    return a, alg.read(a, before)
+    after = alg.read(a, before)
+    wrap = python_method(a, "__array_wrap__")
+    if wrap is None or op not in UFUNCS:
+        return a, after
+    moving = (after, after, (None, (after, t[1], after), None), None)
+    return apply(alg, (None, *moving), wrap, (a, a, (UFUNCS[op], (a, b, a), 0), False), {})
 
 
 def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:

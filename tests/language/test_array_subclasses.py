@@ -322,6 +322,25 @@ def attribute_that_shows_the_memory(x):
     return float(v.own[1] * x[0] + v[2] * (v * x).own[0])
 
 
+class MadeAnew(np.ndarray):
+    """Is another one after a change in place."""
+
+    total = None
+
+    def __array_wrap__(self, out, context=None, return_scalar=False):
+        made = out.view(MadeAnew)
+        if context is not None:
+            made.total = sum(np.asarray(operand).sum() for operand in context[1])
+        return made
+
+
+def wrapped_in_place(x):
+    kept = a = (x * 1.0).view(MadeAnew)
+    a += x * x
+    a *= a
+    return float(np.asarray(a).sum() + a.total * x[0] + np.asarray(kept)[0] * (kept is a))
+
+
 class OwnOperators(np.ndarray):
     """NumPy asks nothing of this where an array is changed in place."""
 
@@ -446,7 +465,7 @@ RIGHT = (
     *(changed_in_place_by_its_own_class, changed_in_place_by_another_class, stored_natively),
     *(rounded_by_its_own_class, stored_elsewhere),
     *(attributes_handed_on, attribute_that_shows_the_memory),
-    *(wrapped_as_before, wrapped_by_super, copied_beside_a_view),
+    *(wrapped_as_before, wrapped_by_super, wrapped_in_place, copied_beside_a_view),
     *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
     *(matrix_blocks_and_powers, matrices_joined, matrix_decompositions, plain_subclass),
     *(subclass_with_an_attribute, quantity, ufuncs_handed_to_super, functions_of_a_holder),

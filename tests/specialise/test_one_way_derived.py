@@ -140,7 +140,44 @@ def compared(x, y):
     return float(v[v > 0.2].sum() + np.where(v > 0.5, v, 2.0 * v).sum())
 
 
-FUNCTIONS = [made, typed, tagged, parts, matrices, stored, compared]
+class Unit(np.ndarray):
+    """Is made in the memory of another array, which it shows."""
+
+    def __new__(cls, values, tag=2):
+        own = np.array(values, dtype=float)
+        own /= np.linalg.norm(own)
+        made = super().__new__(cls, own.shape, float, own)
+        made.own, made.tag = own, tag
+        return made
+
+    def __array_finalize__(self, other):
+        self.tag = getattr(other, "tag", 1)
+
+
+def in_the_memory_of_another(x, y):
+    v = Unit([x, y, 2.0], tag=3)
+    w = (v * x)[1:]
+    rows = np.arange(4.0) * x
+    m = np.ndarray.__new__(Unit, shape=(2, 2), dtype=float, buffer=rows)
+    m[1, 0] = y
+    v += y
+    return float(v.own[0] * v.tag + w.sum() * w.tag + rows[2] * m[1, 1])
+
+
+def changed_in_place(x, y):
+    v = Tagged([x, y, 1.0], tag=3)
+    kept, part = v, v[1:]
+    v *= v
+    v -= 0.1 * Tagged([y, x, 2.0])
+    for _ in range(2):
+        v /= v.norm() + 1.0
+    return float(part.sum() * part.tag + kept.first * v.tag * (kept is v))
+
+
+FUNCTIONS = [
+    *(made, typed, tagged, parts, matrices, stored, compared),
+    *(in_the_memory_of_another, changed_in_place),
+]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)

@@ -460,6 +460,31 @@ def test_assignments_that_classes_define():
         assert vars(HERE) == {"names": ["a"], "x": 2 * x * x, "kept": 2 * x}
 
 
+class GivenByName:
+    def __init__(self, **given):
+        for name, value in given.items():
+            self.__setattr__(name, value)
+        self.texts = []
+
+    def product(self, *names):
+        found = [self.__getattribute__(name) for name in names]
+        self.__delattr__("texts")
+        return math.prod(found) * object.__getattribute__(self, names[0])
+
+
+def attributes_by_name(x):
+    named = GivenByName(a=x, b=x * x, n=2)
+    try:
+        named.__getattribute__("missing")
+    except AttributeError:
+        return named.product("a", "b", "n") * named.__getattribute__("b") * (not hasattr(named, "texts"))
+    return x
+
+
+def test_attributes_that_are_named_in_calls():
+    check_slopes(attributes_by_name, 1.3)
+
+
 class Rows:
     def __init__(self, x):
         self.step, self.rows = x, [x, [2.0]]

@@ -14,7 +14,7 @@ from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.lookup import has_in_type, is_plainly
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Fresh, Known, Number, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_number_of_class, is_set_by_code, look
@@ -99,6 +99,8 @@ def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
         if inf.world.has(inf.final(owner), value.example, name):
             return None
     if type(getter) is not FunctionType:
+        if found in _BY_NAME:
+            return inf.token(name, Bound(found, owner))
         if isinstance(value, Outside):
             return None
         if value.made in inf.numbers and found is float.__dict__.get(name):
@@ -123,6 +125,7 @@ def _cached(
     return result
 
 
+_BY_NAME: Final = (object.__getattribute__, object.__setattr__, object.__delattr__)
 _FOLLOWED: Final = (*METHODS, property, staticmethod, classmethod)
 
 

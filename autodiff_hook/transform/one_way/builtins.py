@@ -287,6 +287,13 @@ def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, plainly_written(inf, args[0], owner, inf.pin(args[1]), args[2]))
 
 
+def _plain_getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    owner = inf.type_of(args[0])
+    if not is_object(owner) or look(inf, owner.cls, "__getattr__") is not None:
+        return None
+    return alias(inf, s, inf.perform("getattr", args[:1], inf.pin(args[1])))
+
+
 def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
     copied = copied_alone(inf, args[0])
     return None if copied is None else alias(inf, s, copied)
@@ -350,6 +357,8 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     vars: _vars,
     dir: _dir,
     object.__setattr__: _plain_setattr,
+    object.__getattribute__: _plain_getattr,
+    object.__delattr__: _delattr,
     copy.copy: _copy,
     copy.deepcopy: _deep_copy,
 }

@@ -6,6 +6,7 @@ class's own ``__array_finalize__`` and ``__array_wrap__`` are followed, like all
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator
 from types import FunctionType, MethodDescriptorType, WrapperDescriptorType
@@ -16,7 +17,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, NAMES, UNARY, UNARY_METHODS
-from autodiff_hook.transform.one_way.containers import guarded_length
+from autodiff_hook.transform.one_way.containers import guarded_length, known_value, parts
 from autodiff_hook.transform.one_way.derived_values import (
     ARRAY,
     array_of,
@@ -85,8 +86,12 @@ def _in_place(inf: Path, s: Statement, name: str) -> Abstract | None:
     left, right = s.operands
     if _method(inf, left, f"__i{name}__"):
         return None
-    if is_derived(inf.type_of(left), inf):
-        raise Refused("an array of a derived class is changed in place")
+    value = inf.type_of(left)
+    if is_derived(value, inf):
+        if not isinstance(value, Fresh) or type(look(inf, value.cls, "__array_wrap__")) is FunctionType:
+            raise Refused("an array of a derived class is changed in place")
+        inf.perform("inplace", [array_of(inf, left, value), plainly(inf, right)], s.data)
+        return alias(inf, s, left)
     if _method(inf, right, f"__r{name}__"):
         raise Refused(f"an array is changed in place by {named(inf.type_of(right))}")
     return computed(inf, s, BINARY[s.data], s.operands)
@@ -206,6 +211,8 @@ def called(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: 
     """What NumPy makes of arrays of derived classes; None without such, or if other code is called."""
     if function is ARRAY["view"]:
         return _viewed(inf, s, args, kwargs)
+    if function is np.ndarray.__new__:
+        return _in_memory(inf, s, {**dict(zip(_OF_NEW, args)), **kwargs})
     if not is_hashable(function) or not any(holds(inf, x) for x in (*args, *kwargs.values())):
         return None
     if function in UNARY_DUNDERS and _method(inf, args[0], UNARY_DUNDERS[function]):
@@ -233,6 +240,25 @@ def _is_of_numpy(function: Any) -> bool:
     home = getattr(function, "__objclass__", None)
     module = getattr(function, "__module__", None) or type(function).__module__
     return home is np.ndarray or function in (abs, len) or module.partition(".")[0] in ("numpy", "_operator")
+
+
+_OF_NEW: Final = ("subtype", "shape", "dtype", "buffer")
+
+
+def _in_memory(inf: Path, s: Statement, given: dict[str, Operand]) -> Abstract | None:
+    """``ndarray.__new__(cls, shape, dtype, buffer)``: an array in all of the memory of another one."""
+    if set(given) != set(_OF_NEW):
+        return None
+    array = given["buffer"]
+    cls, dtype, value = (known_value(inf, given["subtype"]), known_value(inf, given["dtype"]), inf.type_of(array))
+    if not isinstance(value, Array) or value.scalar or not is_derived_class(cls) or np.dtype(dtype) != value.dtype:
+        return None
+    sizes = [math.prod(map(inf.pin, parts(inf, x))) for x in (given["shape"], inf.perform("getattr", [array], "shape"))]
+    flags = inf.perform("getattr", [array], "flags")
+    if sizes[0] != sizes[1] or not inf.pin(inf.perform("getattr", [flags], "c_contiguous")):
+        return None
+    shown = inf.call(Constant(np.reshape), [array, given["shape"]])
+    return alias(inf, s, made_array(inf, cls, shown, Constant(None)))
 
 
 def _viewed(inf: Path, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
