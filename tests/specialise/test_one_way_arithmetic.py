@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, is_specialised, oracle, same, slopes
+from specialised_cases import GENERIC, check, check_slopes, is_specialised, oracle, same, slopes
 
 import autodiff_hook as ad
 
@@ -794,3 +794,17 @@ def test_options_and_elements_of_arrays(f):
 
 def test_elements_that_are_begun_anew():
     check(flat_begun_anew, ROW, specialised=None)
+
+
+def sellmeier(x):
+    total, square = np.ones_like(x), x**2
+    kept, powers = total, np.array(x)
+    for a in (x, 2.0):
+        total += a * square / (square - 0.01)
+        powers *= a
+        powers **= 2
+    return float(np.sqrt(kept) * powers + x * (total is kept) + total.ndim)
+
+
+def test_arrays_without_axes_that_are_changed_in_place():
+    check_slopes(sellmeier, 0.7)

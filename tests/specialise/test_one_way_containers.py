@@ -155,6 +155,16 @@ def sets_changed_in_place(x, y):
     return total * y + in_their_order(y, [kept]) + x * sum(n.seen)
 
 
+SEEN, NAMES = {1, 2, 3, 64, 8}, frozenset({"a", "b"})
+
+
+def sets_from_outside(x, y):
+    n = network()
+    total = in_their_order(x, [SEEN ^ {1, 16}, n.seen | SEEN, SEEN - n.seen, frozenset({2, 8, 64, 0}) & SEEN])
+    total += x * len(NAMES | {"c"}) + y * (NAMES >= {"a"}) + x * y * (n.seen < SEEN) + y * (SEEN == {1})
+    return total + (x if {"a", "b"} == NAMES else y)
+
+
 def dicts_that_are_joined(x, y):
     n = network()
     kept = n.by_name
@@ -169,7 +179,9 @@ def sums_of_generators(x, y):
     return math.fsum(x * i for i in range(4)) * math.fsum(map(math.sin, [x, y])) + math.fsum([y, len(n.parts)])
 
 
-@pytest.mark.parametrize("f", [sets_that_make_room, sets_changed_in_place, dicts_that_are_joined, sums_of_generators])
+@pytest.mark.parametrize(
+    "f", [sets_that_make_room, sets_changed_in_place, sets_from_outside, dicts_that_are_joined, sums_of_generators]
+)
 def test_sets_and_dicts_beside_lists_of_several_kinds(f):
     check_slopes(f, 0.7, 1.3)
 
@@ -190,6 +202,12 @@ def by_getters(x, y):
 
 
 FIRST = operator.itemgetter(0)
+
+
+def test_sets_from_outside_that_change():
+    for change in (lambda: None, lambda: SEEN.add(16), lambda: SEEN.discard(3), lambda: SEEN.discard(16)):
+        change()
+        check_slopes(sets_from_outside, 0.7, 1.3)
 
 
 def test_getters_beside_lists_of_several_kinds():

@@ -7,7 +7,7 @@ from typing import Any
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.operations import COMPARE
-from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, pairs, parts, sequence_of
+from autodiff_hook.transform.one_way.containers import are_sets, pairs, parts, sequence_of, taken_at_once
 from autodiff_hook.transform.one_way.operators import compared, is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Outside, Tuple
@@ -18,14 +18,14 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 
 def compare(inf: Path, s: Statement) -> Abstract | None:
     """``a == b`` and its kin."""
+    if are_sets(inf, s.operands):
+        both = [taken_at_once(inf, x) for x in s.operands]
+        if any(x is None for x in both):
+            raise Refused("a comparison of sets of what is not known")
+        return known_as(inf, s, COMPARE[s.data](*both))
     values = [inf.type_of(x) for x in s.operands]
     held = any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands))
     if held or all(map(_is_dict, values)):
-        if all(isinstance(v, Container) and v.cls in (set, frozenset) for v in values):
-            both = [known_value(inf, x) for x in s.operands]
-            if any(x is UNKNOWN for x in both):
-                raise Refused("a comparison of sets of what is not known")
-            return known_as(inf, s, COMPARE[s.data](*both))
         sequences = [sequence_of(inf, x) for x in s.operands]
         if s.data not in ("==", "!=") and sequences[0] is sequences[1] is not None:
             return alias(inf, s, _ordered(inf, str(s.data), *s.operands))

@@ -198,6 +198,14 @@ def items_of_set(inf: Path, operands: Iterable[Operand]) -> list[Any]:
     return list(held)
 
 
+def are_sets(inf: Path, operands: list[Operand]) -> bool:
+    """Whether all of some values are sets, and not all of them constants."""
+    values = [inf.type_of(x) for x in operands]
+    sets = [x for x in values if isinstance(x, (Container, Outside)) and x.cls in (set, frozenset)]
+    constants = [x for x in values if isinstance(x, Known) and type(x.value) is frozenset]
+    return bool(sets) and len(sets) + len(constants) == len(values)
+
+
 def taken_at_once(inf: Path, source: Operand) -> Any:
     """The set or dict that a set makes room for before it takes the first item; None if it is no such, or not known.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import FunctionType
+from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.semantics.operations import INPLACE
+from autodiff_hook.semantics.operations import BINARY, INPLACE
 from autodiff_hook.transform.one_way.containers import (
+    are_sets,
     as_item,
     as_key,
     has_keys,
@@ -90,10 +92,17 @@ def augmented(inf: Path, s: Statement) -> Abstract:
 
 
 def merged(inf: Path, s: Statement) -> Abstract | None:
-    """``a | b`` of dicts; None if they are not such."""
+    """``a | b`` of dicts, and the operators of sets; None if they are not such."""
+    if s.data in _OF_SETS and are_sets(inf, s.operands):
+        both = [taken_at_once(inf, x) for x in s.operands]
+        made = None if any(x is None for x in both) else BINARY[str(s.data)](*both)
+        return None if made is None else new(inf, type(made), made)
     if s.data != "|" or not all(_is_dict(inf.type_of(x)) for x in s.operands):
         return None
     return new(inf, dict, {key: held for x in s.operands for key, held in pairs(inf, x).items()})
+
+
+_OF_SETS: Final = ("|", "&", "-", "^")
 
 
 def _is_dict(value: Abstract) -> bool:

@@ -106,8 +106,10 @@ def augmented(inf: Path, s: Statement) -> Operand | None:
     if not part:
         _require_own(inf, owner)
     result = inf.perform("binary", s.operands, s.data)
-    if part and before.ndim == 0 and _is_item(inf.type_of(result), before):
-        return result
+    if before.ndim == 0 and _is_item(inf.type_of(result), before):
+        if part:
+            return result
+        result = inf.call(Constant(np.asarray), [result])
     _require_like(inf, owner, result, before)
     return result if part else _assign(inf, owner, result)
 
