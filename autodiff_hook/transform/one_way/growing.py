@@ -76,10 +76,13 @@ def update(inf: Path, owner: Operand, source: Operand) -> None:
         inf.changed(owner)[as_key(inf, key)] = value
 
 
-def augmented(inf: Path, s: Statement) -> Abstract:
-    """``a |= b`` of dicts, and what a set does to itself for another one."""
+def augmented(inf: Path, s: Statement) -> Abstract | None:
+    """``a |= b`` of dicts, and what a set does to itself for another one; None if ``a`` is no container."""
     owner, source = s.operands
-    cls, held = inf.type_of(owner).cls, taken_at_once(inf, source)  # type: ignore[attr-defined]
+    value = inf.type_of(owner)
+    if not isinstance(value, Container):
+        return None
+    cls, held = value.cls, taken_at_once(inf, source)
     if cls is dict and s.data == "|":
         update(inf, owner, source)
     elif cls is set and s.data == "|" and isinstance(held, (set, frozenset)):

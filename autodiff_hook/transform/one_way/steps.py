@@ -98,12 +98,10 @@ def _build_tuple(inf: Path, s: Statement) -> Abstract | None:
 
 
 def _binary(inf: Path, s: Statement) -> Abstract | None:
-    found = sequences.joined(inf, s) or (growing.merged(inf, s) if s.op == "binary" else None)
+    found = sequences.joined(inf, s) or (growing.merged if s.op == "binary" else growing.augmented)(inf, s)
     if found is not None:
         return found
     if s.op == "inplace":
-        if isinstance(inf.type_of(s.operands[0]), Container):
-            return growing.augmented(inf, s)
         changed = changed_by_method(inf, s)
         if changed is not None:
             return alias(inf, s, changed)
