@@ -5,12 +5,13 @@ import math
 import numpy as np
 
 from autodiff_hook.extend import ArrayFact, Constant, NumberFact, shortcut, typed
-from autodiff_rules.numpy import arithmetic, creation, elementwise, norms, selection
+from autodiff_rules.numpy import arithmetic, creation, elementwise, norms, powers, selection
 from autodiff_rules.numpy.shortcuts import like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO
 
 K_ORDER = Constant("K")
 FLOAT = NumberFact(frozenset({float}))
+FLOATING = NumberFact(frozenset({float, np.float64}))
 OF_FLOATS = """exp expm1 exp2 log log1p log2 log10 sqrt cbrt pow sin cos tan asin acos atan atan2 sinh cosh tanh asinh
 acosh atanh hypot fabs copysign fmod degrees radians erf erfc gamma lgamma fsum dist""".split()
 """The functions of ``math`` that give floats, whatever they are given."""
@@ -19,6 +20,16 @@ acosh atanh hypot fabs copysign fmod degrees radians erf erfc gamma lgamma fsum 
 @typed(*(getattr(math, name) for name in OF_FLOATS if hasattr(math, name)))
 def float_typing(site, *numbers):
     return FLOAT
+
+
+@typed(powers.base_cotangent)
+def base_cotangent_typing(site, c, x, y):
+    return FLOATING if site.is_floating(x) and site.is_single(y) and site.is_floating(c) else None
+
+
+@typed(powers.exponent_cotangent)
+def exponent_cotangent_typing(site, c, x, y, z):
+    return FLOATING if all(map(site.is_floating, (y, z, c))) and site.is_single(x) else None
 
 
 # Arrays of numbers
@@ -40,6 +51,8 @@ def array_typing(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE
 
 @shortcut(creation.array_cotangent)
 def array_cotangent_shortcut(site, c, x, y):
+    if site.is_floating(x) and site.is_single(y) and site.is_floating(c):
+        return c
     dims = site.display(x)
     if dims is None or len(dims) > 2 or not (site.is_double(c) and site.is_double(y)):
         return None
@@ -104,7 +117,9 @@ def either_typing(site, condition, x, y):
 def compares_numbers(site, condition):
     """Whether a condition is one, not an array of conditions."""
     made = site.source(condition)
-    return made is not None and made.op == "compare" and all(map(site.is_number, made.operands))
+    if made is None or made.op != "compare":
+        return False
+    return all(site.is_single(x) or compares_numbers(site, x) for x in made.operands)
 
 
 # Cotangents

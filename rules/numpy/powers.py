@@ -27,6 +27,8 @@ def base_cotangent(z̄, x, y):
 
 def slope_by_base(x, y):
     """The derivative of ``x ** y`` with respect to ``x``: 0 where ``y`` is 0."""
+    if isinstance(y, np.ndarray) and not y.ndim:
+        y = y[()]
     if isinstance(y, (int, float)):
         return y * power(x if y else nonzero(x), y - 1)
     base = np.where(np.equal(x, 0) & np.equal(y, 0), 1.0, x)
@@ -40,6 +42,8 @@ def exponent_cotangent(z̄, x, y, z):
 
 def log_or_zero(x, z):
     """The logarithm without a warning: 0 at 0, nan for negative numbers if ``z`` is real."""
+    if isinstance(x, float) and x > 0:
+        return np.log(x)
     if np.iscomplexobj(z):
         return np.log(nonzero(x) + 0j)
     return np.log(np.where(np.less(x, 0), np.nan, nonzero(x)))

@@ -48,7 +48,7 @@ def conj_shortcut(site, x):
 
 
 def is_real(site, x):
-    return site.is_number(x) or (site.is_array(x) and site.fact(x).dtype.kind in "fbiu")
+    return site.is_single(x) or (site.is_array(x) and site.fact(x).dtype.kind in "fbiu")
 
 
 @typed(_shared.unbroadcast, _shared.reshaped)
@@ -61,14 +61,14 @@ def like(site, x, *operands):
     if site.is_double(x):
         return site.fact(x)
     doubles = all(site.is_double(c) or site.is_floating(c) for c in operands)
-    if site.is_number(x) and doubles:
+    if site.is_single(x) and doubles:
         return NUMBER if any(site.is_array(c) for c in operands) or not site.is_floating(x) else None
     return None
 
 
 @shortcut(_shared.unbroadcast)
 def unbroadcast_shortcut(site, c, x):
-    if site.is_number(x):
+    if site.is_single(x):
         if site.is_floating(c):
             return c
         return total(site, c) if site.is_double(c) else None

@@ -47,6 +47,13 @@ class ArrayFact:
 
 
 @record(frozen=True)
+class PointFact:
+    """An exact ``numpy.ndarray`` without axes, of doubles or, if it is ``whole``, of integers."""
+
+    whole: bool
+
+
+@record(frozen=True)
 class NumberFact:
     """A number of one of these types; ``dim`` if it is the length of an axis."""
 
@@ -68,7 +75,7 @@ class TupleFact:
     items: tuple[ArrayFact | NumberFact | ShapeFact | None, ...]
 
 
-Fact = ArrayFact | NumberFact | ShapeFact | TupleFact
+Fact = ArrayFact | PointFact | NumberFact | ShapeFact | TupleFact
 NOTHING: Final = ArrayFact(None, (), optional=True)
 """The constant None as a cotangent."""
 
@@ -161,8 +168,11 @@ def fact_of(abstract: Abstract | None, variable: Variable | None, outside: bool,
         return NumberFact(abstract.types)
     if isinstance(abstract, Known) and type(abstract.value) in (int, float):
         return NumberFact(frozenset({type(abstract.value)}))
-    if not isinstance(abstract, Array) or abstract.dtype is None or not abstract.ndim or abstract.scalar:
+    if not isinstance(abstract, Array) or abstract.dtype is None or abstract.ndim is None or abstract.scalar:
         return None
+    if not abstract.ndim:
+        whole = abstract.dtype.kind in "iu"
+        return PointFact(whole) if whole or abstract.dtype.char == "d" and abstract.dtype.isnative else None
     if not outside or variable is None:
         return ArrayFact(abstract.dtype, tuple(Symbol(stable) for _ in range(abstract.ndim)))
     shape: Sequence[int] = getattr(abstract.example, "shape", ())
@@ -191,6 +201,11 @@ def is_number(fact: Fact | None) -> bool:
 def is_floating(fact: Fact | None) -> bool:
     """Whether a value is a float, of Python or of NumPy's double precision."""
     return isinstance(fact, NumberFact) and all(issubclass(t, float) for t in fact.types)
+
+
+def is_single(fact: Fact | None) -> bool:
+    """Whether a value is a real number, or an array of doubles or integers without axes."""
+    return is_number(fact) or isinstance(fact, PointFact)
 
 
 def is_array(fact: Fact | None) -> bool:

@@ -23,6 +23,7 @@ from autodiff_hook.transform.improve.facts import (
     is_double,
     is_floating,
     is_number,
+    is_single,
     is_stable,
     value_of,
 )
@@ -116,6 +117,10 @@ class Site:
     def is_number(self, operand: Operand) -> bool:
         """Whether an operand is a real number, and no bool."""
         return is_number(self.fact(operand))
+
+    def is_single(self, operand: Operand) -> bool:
+        """Whether an operand is a real number, and no bool, or an array of doubles or integers without axes."""
+        return is_single(self.fact(operand))
 
     def is_floating(self, operand: Operand) -> bool:
         """Whether an operand is a float of Python or of double precision."""

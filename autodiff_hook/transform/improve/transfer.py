@@ -14,6 +14,7 @@ from autodiff_hook.transform.improve.facts import (
     Dims,
     Fact,
     NumberFact,
+    PointFact,
     ShapeFact,
     Symbol,
     TupleFact,
@@ -21,6 +22,7 @@ from autodiff_hook.transform.improve.facts import (
     is_double,
     is_floating,
     is_number,
+    is_single,
     value_of,
 )
 from autodiff_hook.transform.improve.shortcuts import SHAPED, TYPINGS, applied, declared, lookup
@@ -43,8 +45,21 @@ def _binary(site: Site, s: Statement) -> Fact | None:
         return None
     if is_number(a) and is_number(b):
         return _numbers(s.data, a, b)
+    if is_single(a) and is_single(b):
+        return _of_points(a, b)
     dtype = common_dtype(a, b)
     return None if dtype is None else site.elementwise(dtype, *s.operands)
+
+
+def _of_points(*facts: Any) -> Fact | None:
+    """What arithmetic makes of arrays without axes, if that is a double."""
+    import numpy as np
+
+    return NumberFact(frozenset({np.float64})) if any(map(_is_floating_single, facts)) else None
+
+
+def _is_floating_single(fact: Fact | None) -> bool:
+    return is_floating(fact) or isinstance(fact, PointFact) and not fact.whole
 
 
 def _numbers(op: str, a: Any, b: Any) -> Fact | None:
@@ -64,8 +79,10 @@ def _unary(site: Site, s: Statement) -> Fact | None:
     fact = site.fact(s.operands[0])
     if s.data == "~" and is_array(fact) and fact.dtype.char == "?":  # type: ignore[union-attr]
         return fact
-    if s.data != "-" or not (is_number(fact) or is_array(fact)):
+    if s.data != "-" or not (is_single(fact) or is_array(fact)):
         return None
+    if isinstance(fact, PointFact):
+        return _of_points(fact)
     return NumberFact(fact.types) if isinstance(fact, NumberFact) else fact
 
 
@@ -175,8 +192,8 @@ def _ufunc(site: Site, function: Any, operands: list[Operand]) -> Fact | None:
 
     facts = [site.fact(x) for x in operands]
     numbers = [f for f in facts if is_number(f)]
-    if len(numbers) == len(facts):
-        doubles = all(is_floating(f) for f in facts)
+    if all(map(is_single, facts)):
+        doubles = all(map(_is_floating_single, facts))
         char = _loop(function, "d" * len(facts)) if doubles else None
         return NumberFact(frozenset({np.float64})) if char == "d" else None
     arrays = [f for f in facts if is_array(f)]

@@ -10,7 +10,7 @@ import operator
 from collections.abc import Callable
 from itertools import product
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
@@ -87,17 +87,24 @@ def _raised_by(run: Callable[..., Any], types: list[Abstract]) -> type[Exception
             found.add(type(error))
         else:
             return None
-    if found == {IndexError} and run is operator.getitem and isinstance(types[0], Number):
+    if found == {IndexError} and run is operator.getitem and (isinstance(types[0], Number) or _is_point(types[0])):
         return IndexError
     return TypeError if found == {TypeError} else None
 
 
 def _samples_of(value: Abstract) -> list[Any]:
-    """One value of each type that a number may have, or a constant; none of what else there is."""
+    """One value of each type that a number may have, a constant, an array without axes; none of what else there is."""
     if isinstance(value, Number):
         return [samples(cls)[0] for cls in value.types]
     if isinstance(value, Known) and (value.value is None or isinstance(value.value, (int, float, complex, *_TEXTS))):
         return [value.value]
+    if _is_point(value):
+        return [np.ones((), value.dtype)]
     if inert_class(value) in _TEXTS:
         return [inert_class(value)()]  # type: ignore[misc]
     return [np.True_] if inert_class(value) is np.bool_ else []
+
+
+def _is_point(value: Abstract) -> TypeGuard[Array]:
+    """Whether a value is an array without axes."""
+    return isinstance(value, Array) and value.ndim == 0 and not value.scalar and value.dtype is not None

@@ -320,7 +320,7 @@ def _square(value: Abstract) -> Any:
         return example_for(value)
     if value.ndim > _AXES:
         raise Refused(f"an array of {value.ndim} axes")
-    return np.zeros((2,) * value.ndim, value.dtype) + np.eye(2, dtype=value.dtype)[(0,) * (value.ndim < 2)]
+    return np.zeros((2,) * value.ndim, value.dtype) + np.eye(2, dtype=value.dtype)[(0,) * (2 - value.ndim)]
 
 
 def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
