@@ -100,7 +100,8 @@ def fits(items: Any, kind: Any, later: Later) -> bool:
         made_by, *parts = inner
         return all([default_of(x) is made_by for x in items]) and _are_dicts(items, later, *parts)
     if cls is list:
-        return all([fits(x, inner[0], later) for x in items])
+        held, kinds = chain.from_iterable(items), inner[0]
+        return _are(held, kinds, sum(map(len, items))) if type(kinds) is frozenset else fits([*held], kinds, later)
     return all([x.dtype == inner[0] and x.ndim == inner[1] for x in items])
 
 
@@ -172,7 +173,7 @@ def apart(*references: Any) -> bool:
 
 def elsewhere(outside: Any, given: set[int]) -> bool:
     """Whether what is from outside is none of what is given, and holds none of it."""
-    mine = given_ids(outside) if type(outside) in (tuple, *_CONTAINERS) else {id(outside)}
+    mine = given_ids(outside) if kind_of(type(outside)) in ("tuple", "list", "dict") else {id(outside)}
     return mine.isdisjoint(given)
 
 
@@ -228,13 +229,19 @@ def within(reference: Any, once: bool = True) -> set[int] | None:
             seen.add(id(found))
             items = found if cls is list else found.values()
             kinds = set(map(type, items))
+            if kinds == {list} and len(rows := set(map(id, items))) == len(items) and rows.isdisjoint(seen):
+                seen |= rows
+                items = list(chain.from_iterable(items))
+                kinds = set(map(type, items))
             if kinds == {tuple}:
                 kinds = set(map(type, chain.from_iterable(items)))
             if not kinds <= _ATOMS:
                 pending += [x for x in items if type(x) not in _ATOMS]
-        elif cls not in _ATOMS and kind_of(cls) == "object":
+        elif cls not in _ATOMS and kind_of(cls) in _HOLDING:
             seen.add(id(found))
             held = attributes_of(found)
+            if kind_of(cls) != "object":
+                pending += found.values() if isinstance(found, dict) else found
             if not _ATOMS.issuperset([type(x) for _, x in held]):
                 pending += [x for _, x in held]
     return seen
@@ -246,4 +253,5 @@ def given_ids(*references: Any) -> set[int]:
 
 
 _CONTAINERS: Final = frozenset({list, *DICTS})
+_HOLDING: Final = ("object", "tuple", "list", "dict")
 _ATOMS: Final = frozenset({float, int, str, bool, type(None)})
