@@ -22,7 +22,14 @@ class Given(Protocol):
     ids: set[int]
     kept: set[tuple[int, Any]]
     keys: set[tuple[int, int]]
+    made: set[int]
     shared: set[int]
+
+    def has(self, value: Any) -> bool:
+        """Whether a value is one of them, or a tuple that holds one."""
+
+    def has_any(self, values: list[Any] | tuple[Any, ...]) -> bool:
+        """Whether one of some values is."""
 
     def require_one_array(self, array: Any) -> None:
         """An array is written to, whose memory may be that of several arguments."""

@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook import reports
-from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load, some
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, load, note_made, some
 from autodiff_hook.debugging import NANS
 from autodiff_hook.emit import emit
 from autodiff_hook.errors import Unsupported
@@ -178,6 +178,7 @@ def bound(
         else:
             named = {name: values[place] for name, place in where.items()}
             keep_all(alg, named, {name: tokens[place] for name, place in where.items()})
+            note_made(alg, named)
             found.append(named)
             moving.append(None)
     return tuple(found), tuple(moving)

@@ -24,6 +24,7 @@ from autodiff_hook.algebras.shadows import (
     known,
     load,
     note_kept,
+    note_made,
     quiet,
     to_change,
 )
@@ -104,6 +105,7 @@ def list_item(alg: Algebra, value: Any, owner: list[Any], key: Any) -> Result:
     if isinstance(key, slice):
         found = known(alg, owner)
         note_given(alg, owner, value, range(len(owner))[key])
+        note_made(alg, value)
         if found is not None:
             keep_all(alg, value, found[key])
         elif id(owner) in alg.losses:
@@ -214,7 +216,7 @@ def to_change_typed(alg: Algebra, owner: array[Any], tokens: Any) -> Any:
 
 def note_given(alg: Algebra, owner: Any, items: Any, places: Any) -> None:
     """Arguments are among the items that were read from ``places`` of a reference: there they have another name."""
-    if alg.given is None or not alg.given.ids or alg.given.ids.isdisjoint(map(id, items)):
+    if alg.given is None or not alg.given.ids or not alg.given.has_any(items):
         return
     for place, item in zip(places, items):
         load(alg, owner, place, item)
@@ -299,6 +301,7 @@ def unpack(alg: Algebra, t: Any, data: tuple[int, int | None], value: Any) -> Re
     stop = len(items) - after
     rest = items[before:stop]
     keep_all(alg, rest, tokens[before:stop])
+    note_made(alg, rest)
     moving = (*tokens[:before], None, *tokens[stop:])
     return (*items[:before], rest, *items[stop:]), moving if any_of(moving) else None
 

@@ -17,6 +17,7 @@ from autodiff_hook.algebras.shadows import (
     known,
     load,
     load_key,
+    note_made,
     some,
 )
 from autodiff_hook.runtime.lookup import find_in_type
@@ -149,6 +150,7 @@ def require_mapping(other: Any, function: Any) -> None:
 @means(dict, dict.copy)
 def make_dict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     result: dict[Any, Any] = {}
+    note_made(alg, result)
     dict_update(alg, (None, *t), (result, *args), kwargs)
     return result, None
 
@@ -157,6 +159,7 @@ def make_dict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def make_defaultdict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``defaultdict(default_factory, ...)``; what it makes of a missing key it makes when it is asked."""
     result: defaultdict[Any, Any] = defaultdict(*args[:1])
+    note_made(alg, result)
     lead = len(args[:1])
     dict_update(alg, (None, *t[lead:]), (result, *args[lead:]), kwargs)
     return result, None

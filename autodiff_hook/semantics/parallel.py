@@ -6,7 +6,7 @@ from array import array
 from collections import deque
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, known, parallel, to_change
+from autodiff_hook.algebras.shadows import Algebra, Result, keep_all, known, note_made, parallel, to_change
 from autodiff_hook.semantics.items import to_change_typed, tokens_of
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means, natively
 
@@ -17,6 +17,7 @@ _TOKENS: Final[dict[Any, Any]] = {list: list, deque: deque, array: list}
 def made(alg: Algebra, result: Any, tokens: list[Any]) -> Result:
     """A new list, deque or array; a deque has the last tokens, of all that would be in it without ``maxlen``."""
     keep_all(alg, result, parallel(result, tokens))
+    note_made(alg, result)
     return result, None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, known, some, to_change
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, known, note_made, some, to_change
 from autodiff_hook.interpreter import LISTS_DOUBLE, TUPLES_ASK_LENGTH
 from autodiff_hook.semantics.comparing import Compared, compares_by_code
 from autodiff_hook.semantics.items import ask_length, materialised, tokens_of
@@ -31,6 +31,7 @@ def list_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         return [], None
     items, tokens = materialised(alg, t[0], args[0], hinted=True)
     keep_all(alg, items, tokens)
+    note_made(alg, items)
     return items, None
 
 
@@ -50,6 +51,7 @@ def concatenate(alg: Algebra, t: Any, a: Any, b: Any) -> Result:
         return result, (*first, *second) if some(first) or some(second) else None
     joined = list.__add__(a, b)
     keep_all(alg, joined, [*first, *second])
+    note_made(alg, joined)
     return joined, None
 
 
@@ -69,6 +71,7 @@ def repeat(alg: Algebra, t: Any, a: Any, b: Any) -> Result:
         return tuple.__mul__(source, times), tuple(tokens) if some(tokens) else None
     result = list.__mul__(source, times)
     keep_all(alg, result, tokens)
+    note_made(alg, result)
     return result, None
 
 
@@ -123,4 +126,5 @@ def sorted_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     order = order_of(alg, items, tokens, **kwargs)
     result = [items[i] for i in order]
     keep_all(alg, result, [tokens[i] for i in order])
+    note_made(alg, result)
     return result, None

@@ -6,7 +6,7 @@ import builtins
 from types import CellType
 from typing import Any
 
-from autodiff_hook.algebras.shadows import Algebra, Result, ended, keep, keep_all, keep_keys, load, note_kept
+from autodiff_hook.algebras.shadows import Algebra, Result, ended, keep, keep_all, keep_keys, load, note_kept, note_made
 from autodiff_hook.ir.types import UNBOUND
 
 
@@ -35,6 +35,7 @@ def make_cell(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
     """A new closure cell."""
     cell = CellType() if value is UNBOUND else CellType(value)
     keep(alg, cell, 0, t[0])
+    note_made(alg, cell)
     return cell, None
 
 
@@ -64,6 +65,7 @@ def function_made(alg: Algebra, t: Any, data: Any, function: Any, defaults: Any)
     """Note the default values of a new function, which are slots of it."""
     if t[0] is not None:
         keep_all(alg, function, dict(enumerate(t[0])))
+    note_made(alg, function)
     return function, None
 
 
@@ -71,6 +73,7 @@ def build_list(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
     """A list display."""
     result = list(items)
     keep_all(alg, result, list(t))
+    note_made(alg, result)
     return result, None
 
 
@@ -79,6 +82,7 @@ def build_slice(alg: Algebra, t: Any, data: Any, *parts: Any) -> Result:
     result = slice(*parts)
     names = ("stop",) if len(parts) == 1 else ("start", "stop", "step")
     keep_all(alg, result, dict(zip(names, t)))
+    note_made(alg, result)
     return result, None
 
 
@@ -86,6 +90,7 @@ def build_set(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
     """A set display."""
     result = set(items)
     keep_all(alg, result, dict(zip(items, t)))
+    note_made(alg, result)
     return result, None
 
 
@@ -94,5 +99,6 @@ def build_map(alg: Algebra, t: Any, data: Any, *items: Any) -> Result:
     keys = items[::2]
     result = dict(zip(keys, items[1::2]))
     keep_all(alg, result, dict(zip(keys, t[1::2])))
+    note_made(alg, result)
     keep_keys(alg, result, keys, t[::2])
     return result, None

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import copy
 import weakref
+from collections import namedtuple
 
 import pytest
 
 from autodiff_hook import NotDifferentiable, gradient, pullback
+from autodiff_hook.algebras import given
 from autodiff_hook.testing import check_gradient
 
 LIST, TABLE = [3.0], {"a": 3.0}
 HOLDER = [LIST]
+PAIR = (LIST, 1.0)
+Named = namedtuple("Named", "weights scale")
+NESTED = [Named(LIST, (2.0, LIST))]
 
 
 class Model:
@@ -67,6 +72,10 @@ NAMES = {
     "an item of what was sorted": (lambda q: sorted(HOLDER)[0][0] * q[0], LIST),
     "an item of what was spread": (lambda q: [*HOLDER][0][0] * q[0], LIST),
     "an unpacked item": (unpacked, LIST),
+    "an item of a global tuple": (lambda q: PAIR[0][0] * q[0], LIST),
+    "an item of a named tuple": (lambda q: NESTED[0].weights[0] * q[0], LIST),
+    "an item of a tuple in a copy": (lambda q: list(NESTED)[0].scale[1][0] * q[0], LIST),
+    "an item of a tuple by default": (lambda q: (lambda pair=PAIR: pair[0][0])() * q[0], LIST),
     "a global of a callee": (lambda q: (lambda t: t * LIST[0])(q[0]), LIST),
 }
 
@@ -102,6 +111,19 @@ def kept_by_the_program(weights):
     return model.weights[0] * held[0][1] + table["a"][0] * inner()
 
 
+def put_into_what_the_program_makes(weights):
+    def rest(*args, default=weights, **options):
+        return args[0][0] * default[1] * options["w"][0]
+
+    held, table, many = [], {}, [weights] * 2 + [weights][:]
+    held.append(weights)
+    table["a"] = weights, 2.0
+    pair = [x for x in [weights]][0], dict(w=weights)["w"]
+    first, *others = [weights, *held]
+    found = held[0][0] * table["a"][0][1] + pair[0][0] * pair[1][1] + many[2][0] * others[0][1]
+    return found + sorted([weights], key=len)[0][0] + rest(weights, w=weights) + list((weights,))[0][1]
+
+
 def kept_outside(weights):
     MODEL.kept = weights
     return MODEL.kept[0] * weights[1]
@@ -111,7 +133,12 @@ def read_of_another_name_only(model):
     return model.weights[0] * len(MODEL.name)
 
 
-@pytest.mark.parametrize("f", [kept_by_the_program, kept_outside])
+def test_what_the_program_makes_is_not_looked_for_outside(monkeypatch):
+    monkeypatch.setattr(given, "_environment", None)
+    check_gradient(put_into_what_the_program_makes, [2.0, 3.0])
+
+
+@pytest.mark.parametrize("f", [kept_by_the_program, put_into_what_the_program_makes, kept_outside])
 def test_names_that_the_program_gives_are_names_of_the_argument(f):
     check_gradient(f, [2.0, 3.0])
     assert gradient(f, MODEL.weights) == gradient(f, [2.0, 3.0])
