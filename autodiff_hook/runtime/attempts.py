@@ -39,6 +39,10 @@ On entry it loads what may be gone by now, and it also computes what nobody asks
 """
 
 
+_LONGEST: Final = 200
+"""How many letters are told of an error."""
+
+
 class Stopped(Postponed):
     """The time that making a program may take was over."""
 
@@ -113,6 +117,7 @@ def suspect(f: Any, said: str | None) -> None:
 def _described(error: Exception) -> str:
     said = f"{type(error).__name__}: {error}".partition("\n")[0]
     frames = traceback.extract_tb(error.__traceback__)
+    said = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
     return f"{said} ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else said
 
 

@@ -205,7 +205,7 @@ class Within:
         """A program without blocks, in the place of the call."""
         position = self.statement.position
         line = position.line if position is not None else None
-        return IR("gradient", Signature(), "gradient", self.outer.file_here, line or 1)
+        return IR("gradient", Signature(), "gradient", self.outer.code_here.co_filename, line or 1)
 
     def _parameter(self, operand: Operand) -> Variable:
         """A parameter for a value, of a type that does not become another one."""

@@ -132,16 +132,16 @@ def joint_ir(
     It has all ways through the function, of up to ``limit`` statements, or the one that this call takes, of up to
     ``one_way`` operations. Where its products are ``strong``, nothing is known of arrays in the adjoint.
     """
-    make = partial(_joint_ir, form, strong)
+    follow = partial(following, call, one_way, partial(_joint_ir, form, strong), acts=form not in CUT)
     if one_way:
-        return following(call, one_way, make)
-    callees = Callees()
+        return follow()
+    callees, copies = Callees(), form == "apart"
     try:
-        return following(call, 0, make, callees, limit, form not in CUT, form == "apart")
+        return follow(callees, limit, copies=copies)
     except Refused:
         if not callees.tried:
             raise
-        return following(call, 0, make, limit=limit, acts=form not in CUT, copies=form == "apart")
+        return follow(limit=limit, copies=copies)
 
 
 def following(
@@ -162,7 +162,7 @@ def following(
         if callees is not None:
             callees.begin()
         try:
-            known = Understood(call, one_way, changed, callees, limit, acts and not one_way, copies)
+            known = Understood(call, one_way, changed, callees, limit, acts, copies)
             return make(known)
         except Changes as found:
             if found.places <= changed or len(changed) >= _CHANGES:
@@ -199,7 +199,7 @@ class Understood:
         )
         self.inference.of_copies = copies
         self.inference.callees = callees
-        self.inference.outer.allowed = acts
+        self.inference.outer.allowed, self.inference.outer.acts = acts and not one_way, acts
         types = {p: prologue.copied(p, *found) for p, *found in zip(self.params, self.types, call.args)}
         if not one_way:
             self.inference.aliases.update((p, x) for p, x in self.taken.items() if isinstance(types[p], Outside))

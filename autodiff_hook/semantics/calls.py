@@ -303,11 +303,12 @@ def _with_floats(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Any, 
 def looks_later(function: Any) -> bool:
     """Whether a call only begins to look at its arguments, which may change before it goes on.
 
-    A part of a function may leave generators behind, on which the rest of it goes on.
+    A part of a function may leave generators behind, on which the rest of it goes on. Nor is called natively what
+    looks for its caller.
     """
     if type(function) is FunctionType and (function.__code__.co_flags & _LATER or is_part(function.__code__)):
         return True
-    return id(function) in LAZY
+    return id(function.__func__ if type(function) is MethodType else function) in LAZY
 
 
 _LATER: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE

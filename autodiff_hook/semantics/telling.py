@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from collections.abc import Iterator
-from types import FunctionType
+from functools import partial
+from types import FrameType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result
+from autodiff_hook.errors import is_engine
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.native import STANDARD, package_of
 from autodiff_hook.semantics.files import note_written
-from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, apply, means
+from autodiff_hook.semantics.meanings import LAZY, Args, Kwargs, Meaning, apply, means
 from autodiff_hook.semantics.opaque import call_showing, contents, loses, note_changes
 
 _TOLD: Final = "which hands what it is told to code that stores it"
@@ -21,15 +24,29 @@ _LEVELS: Final = ("debug", "info", "warning", "error", "exception", "critical", 
 
 def _told(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs, hearers: list[Any]) -> Result:
     """Tell it natively: what ``hearers`` store meanwhile is unknown."""
+    tell = partial(_from_program, function)
     if not loses(alg, t, None, args, kwargs):
-        return call_showing(alg, function, args, kwargs)
+        return call_showing(alg, tell, args, kwargs)
     unknown = alg.unknown(failure(function, _TOLD))
     before = [(reference, content) for reference, content in contents(hearers) if content is not None]
     try:
-        return call_showing(alg, function, args, kwargs)
+        return call_showing(alg, tell, args, kwargs)
     finally:
         for reference, content in before:
             note_changes(alg, reference, content, unknown)
+
+
+def _from_program(function: Any, *args: Any, **options: Any) -> Any:
+    """Call what names the line of its caller, or of one further up: frames of the engine do not count."""
+    if function is warnings.warn:
+        options, args = {**dict(zip(("category", "stacklevel", "source"), args[1:])), **options}, args[:1]
+    left, passed = options.get("stacklevel", 1), 0
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and left > 0:
+        passed += 1
+        left -= not is_engine(frame)
+        frame = frame.f_back
+    return function(*args, **{**options, "stacklevel": passed})
 
 
 @means(warnings.warn)
@@ -69,7 +86,9 @@ def _heard_by(logger: Any) -> Iterator[Any]:
         logger = logger.parent if logger.propagate else None
 
 
+LAZY.add(id(warnings.warn))
 for _name in _LEVELS:
-    means(getattr(logging, _name))(logging_by(getattr(logging, _name), of_root=True))
-    for _owner in (logging.Logger, logging.LoggerAdapter):
-        means(getattr(_owner, _name))(logging_by(getattr(_owner, _name), of_root=False))
+    for _owner in (logging, logging.Logger, logging.LoggerAdapter):
+        _function = getattr(_owner, _name)
+        means(_function)(logging_by(_function, of_root=_owner is logging))
+        LAZY.add(id(_function))

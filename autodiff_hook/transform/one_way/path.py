@@ -207,6 +207,8 @@ class Path(Earnest):
         self.peeked.update(x for x in s.operands if self._is_shared(x))
         self.index = len(self.block.statements)
         abstract = self.evaluate(self, s)
+        if self.outer.random and not self.outer.random.isdisjoint(s.operands):
+            self.outer.random.add(s.made)
         if abstract is None:
             if s.made in self.types:
                 return s.made
@@ -289,9 +291,9 @@ class Path(Earnest):
         return self.frames[-1]
 
     @property
-    def file_here(self) -> str:
-        """The file of the function that is followed."""
-        return str((self.chain or self.codes)[-1].co_filename)
+    def code_here(self) -> CodeType:
+        """The code of the function that is followed."""
+        return (self.chain or self.codes)[-1]
 
     @property
     def stores_outside(self) -> bool:

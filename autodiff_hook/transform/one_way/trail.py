@@ -275,6 +275,8 @@ class Trail(Inference):
         if operand in self.tuples:
             return tuple(map(self.pin, self.tuples[operand]))
         if operand not in self.pinned:
+            if operand in self.outer.random:
+                raise Refused("a random number decides about the way")
             value = example_of(abstract)
             if type(value) not in (bool, str, *WHOLE) and not _is_of_whole_numbers(abstract):
                 raise Refused(f"{named(abstract)} decides about the way")

@@ -240,7 +240,9 @@ def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
     last += [s for here, own in copies.items() for s in _copy(inf, here, own)]
     last += draws.settle(inf)
     inf.plans.update(dict.fromkeys([s for s in last if s.result is None], ASSIGN))
-    if last:
+    if last and inf.one_way:
+        inf.block.statements += last  # type: ignore[union-attr]
+    elif last:
         _end_with(inf, last)
 
 

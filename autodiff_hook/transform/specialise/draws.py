@@ -92,13 +92,13 @@ def is_own(types: list[Abstract]) -> bool:
     return bool(types) and isinstance(types[0], Instance) and types[0].cls in GENERATORS
 
 
-def taken(inf: Inference, owner: Operand) -> Operand:
+def taken(inf: Inference, s: Statement, owner: Operand) -> Operand:
     """What has an attribute that is looked up: if it is a generator from outside, one whose state is kept."""
     kind = inf.type_of(owner)
     value = example_of(kind) if isinstance(kind, (Outside, Known)) else None
     if type(value) not in GENERATORS or (dictionary_of(value) or {}).keys() - {"gauss_next"}:
         return owner
-    return _kept(inf, inf.final(owner), value)
+    return _kept(inf, s, inf.final(owner), value)
 
 
 def bound(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract | None:
@@ -129,12 +129,15 @@ _NAMES: Final = {id(np.random.seed): "seed", id(np.random.sample): "random_sampl
 """Functions that are methods of the generator of NumPy's module, but know it by its name."""
 
 
-def _kept(inf: Inference, at: Operand, value: Any) -> Operand:
-    """A generator whose state is kept where the program begins."""
-    if not inf.outer.allowed or isinstance(at, Variable) and not inf.world.is_outside(at):
+def _kept(inf: Inference, s: Statement, at: Operand, value: Any) -> Operand:
+    """A generator whose state is kept where the program begins, or on one way where it first draws."""
+    if not inf.outer.acts or isinstance(at, Variable) and not inf.world.is_outside(at):
         raise Refused("random numbers are drawn from a generator that is not the program's own")
     key = at if isinstance(at, Variable) else id(value)
-    if key not in inf.outer.drawn:
+    if key not in inf.outer.drawn and inf.one_way:
+        begun = inf.outer.drawn[key] = inf.before(s, "call", [Constant(draws_from), at], ())
+        inf.outer.random.add(begun)
+    elif key not in inf.outer.drawn:
         own = inf.outer.drawn[key] = Variable("generator")
         begin = Statement("call", [Constant(draws_from), at], own, ())
         inf.types[own], inf.plans[begin] = Instance(type(value), example=copy.deepcopy(value)), PURE

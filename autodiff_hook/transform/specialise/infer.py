@@ -406,10 +406,10 @@ class Inference:
         return self.globals_of[self.block]
 
     @property
-    def file_here(self) -> str:
-        """The file of the function that is being interpreted."""
+    def code_here(self) -> Any:
+        """The code of the function that is being interpreted."""
         assert self.block is not None
-        return self.filename_of(self.block)
+        return self.chains[self.block][-1]
 
     def filename_of(self, block: Block) -> str:
         """The file that the code of a block is from."""

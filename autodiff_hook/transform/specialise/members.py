@@ -99,7 +99,7 @@ _OF_SCALARS: Final = ("ndim", "shape", "size", "dtype", "itemsize", "nbytes", "s
 
 def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract | None:
     """``owner.name``."""
-    owner = draws.taken(inf, owner)
+    owner = draws.taken(inf, s, owner)
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return attributes.of_class_or_module(inf, s, value.value, name)
@@ -208,7 +208,7 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
 def method_call(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name(...)``."""
     name, names = s.data
-    s.operands[0] = draws.taken(inf, s.operands[0])
+    s.operands[0] = draws.taken(inf, s, s.operands[0])
     owner, *args = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
@@ -349,7 +349,7 @@ def _item_or_default(
 
 def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name`` in the place where it is looked up, before the arguments of its call."""
-    s.operands[0] = owner = draws.taken(inf, s.operands[0])
+    s.operands[0] = owner = draws.taken(inf, s, s.operands[0])
     name, value = str(s.data), inf.type_of(owner)
     if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return attribute(inf, s, owner, name)

@@ -116,10 +116,16 @@ class Outer:
     """What a program does outside, at its end: whether it may, and to what it assigns by name (by identity)."""
 
     allowed: bool = False
+    acts: bool = False
+    """Whether it may say something there, and draw from generators of random numbers; on one way, too."""
     holders: dict[int, Any] = field(default_factory=dict)
     first: Block = field(default_factory=Block)
     """Where the program begins, and takes what it works on instead."""
     stored: dict[type, dict[str, bool]] = field(default_factory=dict)
     """The attributes that it assigns, to objects in lists and arguments: whether it changes their arrays."""
-    drawn: dict[Any, Variable] = field(default_factory=dict)
+    drawn: dict[Any, Operand] = field(default_factory=dict)
     """The generators of random numbers that it draws from, by how they are known."""
+    said: list[Operand] = field(default_factory=list)
+    """On one way, what it is to say."""
+    random: set[Operand] = field(default_factory=set)
+    """On one way, these generators, and what is made of what they give: another thing at each call."""

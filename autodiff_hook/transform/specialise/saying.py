@@ -16,7 +16,7 @@ from autodiff_hook.transform.specialise import exceptions, lists
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known, List, Outside, Site
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import inert_class
+from autodiff_hook.transform.specialise.lattice import example_of, inert_class
 from autodiff_hook.transform.specialise.plans import is_hashable, known_as, pure, require_inert
 from autodiff_hook.transform.specialise.program import ITEMS
 from autodiff_hook.transform.specialise.wording import named
@@ -63,16 +63,19 @@ def said(
             raise Refused(f"a call of {named(function)}, of what is no text")
     else:
         return None
-    if not inf.outer.allowed and told is logged:
+    if not inf.outer.acts and told is logged:
         return _instead(inf, s, silent, given[1::-1])
-    if not inf.outer.allowed:
+    if not inf.outer.acts:
         raise Refused(f"a call of {named(function)}, which has effects")
     given = [exceptions.shown(inf, s, x) for x in given]
     text = inf.before(s, "call", [Constant(told), _place(inf, s), *given, *kwargs.values()], tuple(kwargs))
     if inf.queue is None:
         inf.queue = Variable("said")
         inf.types[inf.queue] = List(Site(), example=[])
-    lists.extend(inf, s, inf.queue, [text])
+    if inf.one_way:
+        inf.outer.said.append(text)
+    else:
+        lists.extend(inf, s, inf.queue, [text])
     return _instead(inf, s, len, args[1:]) if told is written else known_as(inf, s, None)
 
 
@@ -95,8 +98,7 @@ def _shown(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str,
 
 
 def _place(inf: Inference, s: Statement) -> Operand:
-    assert inf.block is not None
-    code, line = inf.chains[inf.block][-1], s.position.line if s.position is not None else None
+    code, line = inf.code_here, s.position.line if s.position is not None else None
     return Constant(Place(code.co_filename, line or 0, code.co_name, inf.globals_here))
 
 
@@ -108,7 +110,7 @@ def puts_together(s: Statement) -> bool:
 
 
 def settle(inf: Inference, changing: Collection[Any]) -> list[Statement]:
-    """What says it all at the end; the list of it is made where the program begins.
+    """What says it all at the end; the list of it is made where the program begins, or on one way then.
 
     What it is told by is no part of what the program changes: ``changing`` lists, and what it assigns attributes to.
     """
@@ -116,14 +118,17 @@ def settle(inf: Inference, changing: Collection[Any]) -> list[Statement]:
         return []
     loggers = [x for x in logging.Logger.manager.loggerDict.values() if isinstance(x, logging.Logger)]
     tools = [warnings.filters, *(x for logger in (logging.root, *loggers) for x in (logger.handlers, logger.filters))]
-    if any(x is value for x in tools for value in changing) or any(
-        _is_tool(x.example) for x in inf.outer.holders.values()
-    ):
+    holders = [x.example for x in inf.outer.holders.values()]
+    changed = [example_of(inf.type_of(owner)) for owner, *_ in inf.commits]
+    if any(x is value for x in tools for value in (*changing, *changed)) or any(map(_is_tool, (*holders, *changed))):
         raise Refused("something is said, and where it is said to is changed")
-    make = Statement("build_list", [], inf.queue)
+    make = Statement("build_list", inf.outer.said, inf.queue)
     inf.plans[make] = ITEMS
+    end = Statement("call", [Constant(say), inf.queue], None, ())
+    if inf.one_way:
+        return [make, end]
     inf.outer.first.statements.insert(0, make)
-    return [Statement("call", [Constant(say), inf.queue], None, ())]
+    return [end]
 
 
 def _is_tool(example: Any) -> bool:
