@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_hook import config
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.types import IR, Operand, Statement
 from autodiff_hook.lift import lift
 from autodiff_hook.registry import describe, registry
@@ -173,11 +174,11 @@ _UNKNOWN: Final = object()
 def called_by(ir: IR, globals_: dict[str, Any]) -> Iterator[Any]:
     """What a function calls, as far as globals, modules and classes say."""
     values: dict[Operand | None, Any] = {}
-    for statement in (s for block in ir.blocks for s in block.statements):
+    for statement in statements_of(ir.blocks):
         found = _value(statement, values, globals_)
         if found is not _UNKNOWN:
             values[statement.result] = found
-    for statement in (s for block in ir.blocks for s in block.statements):
+    for statement in statements_of(ir.blocks):
         if statement.op in ("call", "call_ex", "call_loaded"):
             called = values.get(statement.operands[0], _UNKNOWN)
         elif statement.op == "call_method":

@@ -8,7 +8,7 @@ from dataclasses import field
 from itertools import chain
 from typing import TypeVar
 
-from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, Operand, Variable
+from autodiff_hook.ir.types import HANDLER_RECEIVED, IR, RECEIVED, Block, Edge, Operand, Statement, Variable
 from autodiff_hook.records import record
 
 T = TypeVar("T")
@@ -36,6 +36,32 @@ def passed_on(block: Block) -> list[Operand]:
     return [*block.terminator.operands, *(x for edge in block.edges() for x in edge.args)]
 
 
+def statements_of(blocks: Iterable[Block]) -> Iterator[Statement]:
+    """The statements of some blocks, in their order."""
+    return chain.from_iterable([block.statements for block in blocks])
+
+
+def definitions(statements: Iterable[Statement]) -> dict[Operand, Statement]:
+    """What makes each of the values that statements make."""
+    return {s.result: s for s in statements if s.result is not None}
+
+
+def defined_in(blocks: Iterable[Block]) -> set[Operand]:
+    """The parameters of some blocks, and what their statements make."""
+    blocks = list(blocks)
+    return {*chain.from_iterable([block.params for block in blocks]), *definitions(statements_of(blocks))}
+
+
+def homes_of(blocks: Iterable[Block]) -> dict[Operand, Block]:
+    """The block in which each value is defined, be it as a parameter."""
+    return {x: block for block in blocks for x in (*block.params, *definitions(block.statements))}
+
+
+def places_of(blocks: Iterable[Block]) -> dict[Statement, Block]:
+    """The block that each statement is in."""
+    return {s: block for block in blocks for s in block.statements}
+
+
 def count_uses(blocks: Iterable[Block]) -> Counter[Operand]:
     """What some blocks read, in its order, and how often."""
     read: list[list[Operand]] = []
@@ -47,7 +73,7 @@ def count_uses(blocks: Iterable[Block]) -> Counter[Operand]:
 
 def free_variables(blocks: list[Block]) -> list[Variable]:
     """The variables that some blocks read and do not define, in their order."""
-    defined = {p for b in blocks for p in b.params} | {s.result for b in blocks for s in b.statements}
+    defined = defined_in(blocks)
     return [x for x in count_uses(blocks) if isinstance(x, Variable) and x not in defined]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from autodiff_hook.ir.analysis import closure, reachable
+from autodiff_hook.ir.analysis import closure, reachable, statements_of
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import (
     CANNOT_RAISE,
@@ -44,7 +44,7 @@ def _drop_parameters(blocks: list[Block]) -> None:
         received.update(edge.target.params[:count])
         for param, arg in zip(edge.target.params[count:], edge.args, strict=True):
             sources.setdefault(param, []).append(arg)
-    used: list[Operand] = [x for block in blocks for s in block.statements for x in s.operands]
+    used: list[Operand] = [x for s in statements_of(blocks) for x in s.operands]
     used += [x for block in blocks for x in block.terminator.operands]
     needed = received.union(closure(used, lambda x: sources.get(x, ()), received))
     for edge, count in _edges(blocks):

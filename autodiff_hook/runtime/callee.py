@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from autodiff_hook.collecting import uncollected
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.analysis import closure
+from autodiff_hook.ir.analysis import closure, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.finishing import SHARES, simplified, small_of
@@ -211,7 +211,7 @@ class Callee:
         needs = needed(inner.program, shape, sources, lent)
         split: Split = "shared" if self.shares else "anything"
         joint = joint_pass(inner.program, shape, sources, needs, RUNTIME | {"strong": strong}, split, lent)
-        own = {s for block in joint.builder.blocks[: len(shape.ir.blocks)] for s in block.statements}
+        own = set(statements_of(joint.builder.blocks[: len(shape.ir.blocks)]))
         absent = [Constant(0.0 if sure else None) for sure in self.certain(active)]
         cotangents = [joint.cotangents[x] if x in needs else none for x, none in zip(taken, absent)]
         result = joint.builder.emit(joint.last, "build_tuple", *cotangents)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.analysis import free_variables
+from autodiff_hook.ir.analysis import free_variables, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.simplify import simplify
@@ -42,7 +42,7 @@ def simplified(
 ) -> None:
     """Make a program simpler; what the ``primal`` may raise stays, other statements of ``blocks`` are derivatives."""
     primal = list(primal)
-    derivatives = {s for block in blocks for s in block.statements} - set(primal)
+    derivatives = set(statements_of(blocks)) - set(primal)
     early = {s.result for s in primal if s.op == "call" and value_of(s.operands[0]) is item_or_none}
     strict = _COMPUTING if inference.strict else ()
     essential = {s for s in primal if s.op in strict or not early.isdisjoint(s.operands) or _may_raise(s, inference)}
@@ -51,7 +51,7 @@ def simplified(
     polished = polished and not inference.strict and not _is_complex(inference)
     types = inference.types if polished else None
     numbers, volatile = only_numbers(inference), shape.memory.volatile
-    changed = {x for block in shape.ir.blocks for s in block.statements for x in sites_changed(s, inference.program)}
+    changed = {x for s in statements_of(shape.ir.blocks) for x in sites_changed(s, inference.program)}
 
     def is_steady(operand: Operand) -> bool:
         kind = Known(operand.value) if isinstance(operand, Constant) else inference.types.get(operand)

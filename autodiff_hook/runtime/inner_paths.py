@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.inner_programs import Result, Within
 from autodiff_hook.tangent import Tangent
@@ -210,7 +211,7 @@ class OnOneWay(Within):
     def since(self, start: tuple[int, int]) -> list[Statement]:
         """The statements on the way from there."""
         blocks = self.path.program.blocks[start[0] :]
-        return [*blocks[0].statements[start[1] :], *(s for block in blocks[1:] for s in block.statements)]
+        return [*blocks[0].statements[start[1] :], *statements_of(blocks[1:])]
 
     def taken_out(self, value: Operand, statements: list[Statement] | None = None) -> Shape:
         """What was made of the leaves on the way to a value, as a program."""

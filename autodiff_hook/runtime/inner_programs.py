@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple
 
 from autodiff_hook.emit import emit
-from autodiff_hook.ir.analysis import free_variables
+from autodiff_hook.ir.analysis import definitions, free_variables, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.registry import registry
@@ -106,7 +106,7 @@ class Within:
         needs = needed(inner.program, shape, sources)
         joint = joint_pass(inner.program, shape, [*self.params], needs, RUNTIME | {"strong": False}, None, [], aim)
         primal = joint.builder.blocks[: len(shape.ir.blocks)]
-        own = [s for block in primal for s in block.statements]
+        own = list(statements_of(primal))
         cotangents = {p: joint.cotangents[p] for p in sources}
         last = joint.last
         if may_be_undefined(inner, primal, only_numbers(inner)):
@@ -144,7 +144,7 @@ class Within:
         params = {i: self._like(x) for i, x in enumerate(likes)}
         self.inner.values_only = True
         shape = self._prepared(function, likes, params)
-        statements = [s for block in shape.ir.blocks for s in block.statements]
+        statements = list(statements_of(shape.ir.blocks))
         if self._draws(shape):
             raise Refused("native code that calls back what draws random numbers")
         changed = any(sites_changed(s, self.inner.program) for s in statements)
@@ -172,7 +172,7 @@ class Within:
 
     def _draws(self, shape: Shape) -> bool:
         """Whether random numbers are drawn from what the program has made."""
-        statements = [s for block in shape.ir.blocks for s in block.statements]
+        statements = list(statements_of(shape.ir.blocks))
         return any(is_own([self.inner.type_of(x)]) for s in statements for x in s.operands)
 
     def _prepared(self, function: Operand, primals: list[Operand], params: Mapping[int, Variable]) -> Shape:
@@ -235,11 +235,11 @@ class Within:
 
     def _origin(self, operand: Operand) -> Operand:
         """Where a value comes from that was put into tuples of arguments and taken out again."""
-        made = {s.result: s for block in self.outer.program.blocks for s in block.statements}
+        made = definitions(statements_of(self.outer.program.blocks))
         while True:
             operand = self.outer.final(operand)
             s = made.get(operand) if isinstance(operand, Variable) else None
-            whole = made.get(s.operands[0]) if s is not None and s.op == "project" else None  # type: ignore[arg-type]
+            whole = made.get(s.operands[0]) if s is not None and s.op == "project" else None
             if s is None or whole is None or whole.op != "build_tuple":
                 return operand
             operand = whole.operands[s.data]

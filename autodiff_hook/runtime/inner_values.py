@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autodiff_hook.ir.analysis import natural_loops
+from autodiff_hook.ir.analysis import definitions, natural_loops, statements_of
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Terminator
 from autodiff_hook.runtime.directions import Misshapen
@@ -47,7 +47,7 @@ def generalised(kind: Abstract) -> Abstract:
 
 def require_numbers(builder: Builder, last: Block, cotangents: list[tuple[Abstract, Operand]]) -> Block:
     """Give up if a cotangent is nan: it may be zero."""
-    made = {s.result: s for block in builder.blocks for s in block.statements}
+    made = definitions(statements_of(builder.blocks))
     total: Operand | None = None
     for kind, cotangent in (leaf for abstract, operand in cotangents for leaf in leaves(abstract, operand, made)):
         part = cotangent

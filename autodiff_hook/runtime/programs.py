@@ -11,6 +11,7 @@ from operator import attrgetter
 from types import CodeType, FunctionType, MethodType
 from typing import Any, Final, Literal, TypeVar
 
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
@@ -313,7 +314,7 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
             inference.program, shape, sources, needs, RUNTIME | {"strong": strong}, CUT.get(form), leaves, aim
         )
     primal = builder.blocks[: len(shape.ir.blocks)]
-    own = [s for block in primal for s in block.statements]
+    own = list(statements_of(primal))
     small = only_numbers(inference)
     chooses = any(_chooses(s) for s in inference.plans)
     doubtful = chooses or may_be_undefined(inference, primal, small)

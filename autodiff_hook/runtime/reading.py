@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.analysis import edges_with_received
+from autodiff_hook.ir.analysis import edges_with_received, statements_of
 from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.records import record
@@ -115,7 +115,7 @@ class _Look:
         self, ir: IR, globals_: dict[str, Any], cells: dict[str, Any], callers: frozenset[int], seen: _Seen
     ) -> None:
         self.ir, self.globals, self.cells, self.callers, self.seen = ir, globals_, cells, callers, seen
-        self.statements = [s for block in ir.blocks for s in block.statements]
+        self.statements = list(statements_of(ir.blocks))
         self.known: dict[Variable, Any] = {}
         self.methods: dict[Operand, tuple[Operand, str]] = {}
         self.nested: dict[Variable, CodeType] = {}

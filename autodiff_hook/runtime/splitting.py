@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from autodiff_hook import config
 from autodiff_hook.errors import Unsupported
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.registry import registry
 from autodiff_hook.reports import Reason
@@ -84,7 +85,7 @@ class Split:
         ir = shared(code)
         if not isinstance(ir, Unsupported):
             param = ir.entry.params[index]
-            for s in [s for block in ir.blocks for s in block.statements if param in s.operands]:
+            for s in [s for s in statements_of(ir.blocks) if param in s.operands]:
                 gave_up(code, Reason("what is given", around=s.position))
 
     def note(self, nodes: int) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 
+from autodiff_hook.ir.analysis import definitions
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.specialised_runtime import RUNTIME, no_nan, no_nan_in_product
@@ -85,14 +86,14 @@ def refuse_nan_if_infinite(
     builder: Builder, out: Block, value: Operand, cotangents: Iterable[tuple[Abstract, Operand]]
 ) -> None:
     """Give up if one of some cotangents is nan, which cannot be if the value is finite."""
-    made = {s.result: s for s in out.statements}
+    made = definitions(out.statements)
     found = [leaf for abstract, operand in cotangents for _, leaf in leaves(abstract, operand, made)]
     builder.emit(out, "call", Constant(RUNTIME["no_nan_if_infinite"]), value, *found, data=(), result=False)
 
 
 def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract, Operand]]) -> Block:
     """Give up if one of some cotangents is nan; where to go on."""
-    made = {s.result: s for s in out.statements}
+    made = definitions(out.statements)
     found = [leaf for abstract, operand in cotangents for leaf in leaves(abstract, operand, made)]
     others = [operand for abstract, operand in found if not (isinstance(abstract, Number) or _is_of_floats(abstract))]
     if others:
@@ -131,9 +132,7 @@ def refuse_nan_in_objects(builder: Builder, out: Block, gradients: list[Operand]
         builder.emit(out, "call", Constant(RUNTIME["no_nan"]), *gradients, data=(), result=False)
 
 
-def leaves(
-    abstract: Abstract, operand: Operand, made: dict[Variable | None, Statement]
-) -> Iterator[tuple[Abstract, Operand]]:
+def leaves(abstract: Abstract, operand: Operand, made: dict[Operand, Statement]) -> Iterator[tuple[Abstract, Operand]]:
     """The parts of a cotangent that is put together at the end; what is certainly zero is no part."""
     if not isinstance(operand, Variable):
         return
@@ -155,7 +154,7 @@ def watch_factors(ir: IR) -> None:
     """
     for block in ir.blocks:
         for check in [s for s in block.statements if s.op == "call" and _callee(s) is no_nan]:
-            made = {s.result: s for s in block.statements}
+            made = definitions(block.statements)
             for product in [s for s in block.statements if s.result in check.operands and _is_product(s)]:
                 before = block.statements[: block.statements.index(product)]
                 factors = product.operands[1:]
@@ -175,7 +174,7 @@ def _is_product(s: Statement) -> bool:
     return named and getattr(_callee(s), "__name__", None) in _PRODUCTS
 
 
-def _untransposed(operand: Operand, made: dict[Variable | None, Statement]) -> Operand:
+def _untransposed(operand: Operand, made: dict[Operand, Statement]) -> Operand:
     s = made.get(operand) if isinstance(operand, Variable) else None
     return s.operands[0] if s is not None and s.op == "getattr" and s.data == "T" else operand
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.types import (
     IR,
     TERMINATORS_THAT_RAISE,
@@ -47,7 +48,7 @@ class _Carrying:
         self.runtime = runtime
         self.alg, self.given, self.exchange = Variable("alg"), Variable("tokens"), Variable("exchange")
         self.suspends = primal.ir.kind != "function"
-        self.checked = {s.result: s.operands[0] for b in primal.ir.blocks for s in b.statements if s.op == "check"}
+        self.checked = {s.result: s.operands[0] for s in statements_of(primal.ir.blocks) if s.op == "check"}
         self.tokens = {v: Variable(f"token_{v.name or ''}") for v in primal.live if v not in self.checked}
         self.tracked = set(primal.tracked)
         self.runs = {run.statements[0]: run for run in primal.runs}

@@ -13,6 +13,7 @@ from autodiff_hook.ir.analysis import (
     free_variables,
     natural_loops,
     reverse_postorder,
+    statements_of,
 )
 from autodiff_hook.ir.substituting import copy_blocks
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
@@ -37,7 +38,7 @@ class Outlining:
         self.results = [] if leads_to is None else [*used_behind(ir, self.region), *[x for x in self.begun if uses[x]]]
         outer = [b.handler for b in region if b.handler is not None and b.handler.target not in self.inside]
         self.handler = outer[0] if outer else None
-        self.position = next((s.position for block in self.region for s in block.statements), None)
+        self.position = next((s.position for s in statements_of(self.region)), None)
 
     def replace(self) -> CodeType:
         """Let the first block of the region call its function; the code of that."""
@@ -135,7 +136,7 @@ def used_behind(ir: IR, region: list[Block]) -> list[Variable]:
     inside = set(region)
     uses = count_uses([block for block in ir.blocks if block not in inside])
     made = [p for block in region[1:] for p in block.params]
-    made += [s.result for block in region for s in block.statements if s.result is not None]
+    made += [s.result for s in statements_of(region) if s.result is not None]
     return [v for v in made if uses[v]]
 
 

@@ -13,12 +13,14 @@ from typing import Final
 
 from autodiff_hook.ir.analysis import (
     closure,
+    defined_in,
     dominates,
     dominators,
     free_variables,
     natural_loops,
     reachable,
     reverse_postorder,
+    statements_of,
     successors,
 )
 from autodiff_hook.ir.types import (
@@ -90,7 +92,7 @@ def _staying(ir: IR, places: Set[Position]) -> set[Statement]:
     """What is in no region: what stands at the places, or computes in the same line, and what looks at its frame."""
     lines = {place.line for place in places}
     found = set()
-    for s in [s for block in ir.blocks for s in block.statements]:
+    for s in list(statements_of(ir.blocks)):
         name = s.data[0] if s.op == "call_method" else s.data
         beside = s.position is not None and s.position.line in lines and s.op != "get_iter"
         looks = s.op in ("global", "getattr", "call_method", "load_method") and name in _OF_THE_FRAME
@@ -127,9 +129,9 @@ class _Finder:
         self.order = reverse_postorder(ir)
         self.idom = dominators(ir, self.order)
         self.unbound = _unbound(ir)
-        self.kept = {s.result for block in ir.blocks for s in block.statements if s.op in _KEPT}
+        self.kept = {s.result for s in statements_of(ir.blocks) if s.op in _KEPT}
         self.cells = cells_of(ir)
-        read = [s for block in ir.blocks for s in block.statements if s.op in _READING and s.result is not None]
+        read = [s for s in statements_of(ir.blocks) if s.op in _READING and s.result is not None]
         self.read_from: dict[Operand, Operand] = {s.made: s.operands[0] for s in read}
 
     def regions(self) -> Iterator[tuple[Block, list[Block], Block | None]]:
@@ -209,12 +211,12 @@ class _Finder:
         passed: list[Operand] = [*free_variables(region), *entry.params, *used_behind(self.ir, region)]
         passed += [x for edge, _ in leaving for x in edge.args]
         given = [x for x in passed if x not in self.cells]
-        made = {s.result for block in region for s in block.statements}
+        made = {s.result for s in statements_of(region)}
         return self.unbound.isdisjoint(given) and self.kept.isdisjoint(given) and made.isdisjoint(self.cells)
 
     def _changes_others(self, region: list[Block], leads_to: Block | None) -> bool:
         """Whether the region changes what it has not made, which no program of its own may do."""
-        statements = [s for block in region for s in block.statements]
+        statements = list(statements_of(region))
         made = {s.result for s in statements if s.op not in _LOADS}
         made.update(p for block in region[1:] for p in block.params)
         others = {self._holder(s.operands[0]) for s in statements if _stores(s)} - made
@@ -228,7 +230,7 @@ class _Finder:
 
     def _ends_objects(self, entry: Block, region: list[Block]) -> bool:
         """Whether the region assigns a variable again, or deletes it, that may hold an object it is given."""
-        statements = [s for block in region for s in block.statements]
+        statements = list(statements_of(region))
         made = {s.result for s in statements} | {p for block in region[1:] for p in block.params}
         assigned = _names([*made, *(s.operands[0] for s in statements if s.op == "forget")])
         owners = _names(s.operands[0] for s in statements if s.op in _OF_OBJECTS)
@@ -250,7 +252,7 @@ def _is_covered_alike(region: list[Block], inside: set[Block]) -> bool:
     handlers = [handler for handler in around if handler is not None]
     if not handlers:
         return True
-    made = {s.result for block in region for s in block.statements} | {p for block in region for p in block.params}
+    made = defined_in(region)
     first = handlers[0]
     same = all(x.target is first.target and _same(x.args, first.args) for x in handlers)
     open_ = [block for block, handler in zip(region, around) if handler is None and block.handler is None]

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.analysis import reverse_postorder
+from autodiff_hook.ir.analysis import defined_in, reverse_postorder, statements_of
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.facts import value_of
@@ -69,7 +69,7 @@ class Backwards(Rebuilding):
     def _is_possible(self, pair: Pair) -> bool:
         """Whether the iterations can be run in the adjoint alone."""
         record = self._record(pair)
-        statements = [s for block in pair.region for s in block.statements if s is not record]
+        statements = [s for s in statements_of(pair.region) if s is not record]
         made: set[Operand] = {s.result for s in statements if s.result is not None}
         local = made.union(*(block.params for block in pair.region))
         inside = Counter(x for block in pair.region for x in self.read_in(block))
@@ -147,7 +147,7 @@ class Backwards(Rebuilding):
 
     def _is_argument(self, items: Operand) -> bool:
         """Whether a list is only there for functions that compute: nobody asks for its identity."""
-        users = [s for block in self.ir.blocks for s in block.statements if items in s.operands and s.op != "record"]
+        users = [s for s in statements_of(self.ir.blocks) if items in s.operands and s.op != "record"]
         return len(users) == self.uses[items] and all(
             self._is_argument(s.made) if s.op == "build_list" else calls(s, np.array) for s in users
         )
@@ -183,8 +183,7 @@ class Backwards(Rebuilding):
                 block.statements = by_index(block.statements, parts, pair.body.params[0], known)
             substitute(self.ir.blocks, known)
         self.essential -= made
-        local: set[Operand] = {item, *(x for block in pair.region for x in block.params)}
-        local.update(s.result for block in pair.region for s in block.statements if s.result is not None)
+        local = {item, *defined_in(pair.region)}
         self._recall(pair, {x: x for x in local})
         outer = {x for block in pair.region for x in self.read_in(block)} - local
         there = {x: self.at_hand(x, pair.step, pair.latch) for x in outer}
@@ -200,7 +199,7 @@ class Backwards(Rebuilding):
         """The forms of what an iteration takes out of its item, if nobody does anything else with that."""
         form = self._form(pair.source)
         blocks = [block for block in reverse_postorder(self.ir) if block in pair.region]
-        taking = [s for block in blocks for s in block.statements if s.op != "record"]
+        taking = [s for s in statements_of(blocks) if s.op != "record"]
         parts = parts_of(taking, pair.body.params[0], form) if form is not None else None
         if parts is None:
             return None

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
-from autodiff_hook.ir.analysis import count_uses, predecessors
+from autodiff_hook.ir.analysis import count_uses, definitions, predecessors, statements_of
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
 from autodiff_hook.transform.improve.pairs import calls
 
 
 def drop_counts(ir: IR) -> None:
     """Iterate over what ``enumerate`` is given where the counts are not read."""
-    made: dict[Operand, Statement] = {
-        s.made: s for block in ir.blocks for s in block.statements if s.result is not None
-    }
+    made = definitions(statements_of(ir.blocks))
     numbered = {x: s for x, s in made.items() if calls(s, enumerate) and len(s.operands) == 2}
     if not numbered:
         return

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import count_uses
+from autodiff_hook.ir.analysis import count_uses, statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
@@ -41,7 +41,7 @@ def _is_adjoint(s: Statement, site: Site) -> bool:
 
 def _changed(ir: IR, owners: Ownership) -> Roots:
     """The memory that the program writes to after it has made it."""
-    targets = [x for block in ir.blocks for s in block.statements for x in _targets(s)]
+    targets = [x for s in statements_of(ir.blocks) for x in _targets(s)]
     return frozenset().union(*map(owners.of, targets))
 
 

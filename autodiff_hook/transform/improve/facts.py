@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.records import record
@@ -193,7 +193,7 @@ def constant_fact(value: Any) -> Fact | None:
     return None
 
 
-def is_number(fact: Fact | None) -> bool:
+def is_number(fact: Fact | None) -> TypeGuard[NumberFact]:
     """Whether a value is a real number."""
     return isinstance(fact, NumberFact) and all(t in (int, float) or t.__name__ == "float64" for t in fact.types)
 
@@ -208,7 +208,7 @@ def is_single(fact: Fact | None) -> bool:
     return is_number(fact) or isinstance(fact, PointFact)
 
 
-def is_array(fact: Fact | None) -> bool:
+def is_array(fact: Fact | None) -> TypeGuard[ArrayFact]:
     """Whether a value is an exact array with axes, and not None."""
     return isinstance(fact, ArrayFact) and not fact.optional
 

@@ -20,7 +20,7 @@ class Liveness:
 
     def __init__(self, ir: IR, essential: set[Statement]) -> None:
         self.incoming = predecessors(ir)
-        self.made: dict[Variable, Statement] = {}
+        self.made: dict[Operand, Statement] = {}
         self.home: dict[Variable, tuple[Block, int]] = {}
         self.records: dict[object, Statement] = {}
         self.kept: dict[object, set[int]] = {}
@@ -46,7 +46,7 @@ class Liveness:
             self._need(self.pending.pop())
 
     def _begins(self, items: Operand) -> bool:
-        made = self.made.get(items)  # type: ignore[arg-type]
+        made = self.made.get(items)
         return made is not None and made.op == "build_list"
 
     def is_idle(self, s: Statement) -> bool:

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import Loop, dominates, dominators, natural_loops, predecessors
+from autodiff_hook.ir.analysis import (
+    Loop,
+    definitions,
+    dominates,
+    dominators,
+    homes_of,
+    natural_loops,
+    predecessors,
+    statements_of,
+)
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
 
@@ -55,14 +64,11 @@ class Pairs:
         for loop in self.loops:
             for block in loop.body:
                 self.loops_of[block].append(loop)
-        self.home: dict[Operand, Block] = {p: block for block in ir.blocks for p in block.params}
-        self.made: dict[Operand, Statement] = {}
+        self.home, self.made = homes_of(ir.blocks), definitions(statements_of(ir.blocks))
         self.records: dict[object, tuple[Statement, Block]] = {}
         self.recalls: dict[object, list[tuple[Statement, Block]]] = {}
         for block in ir.blocks:
             for s in block.statements:
-                if s.result is not None:
-                    self.home[s.result], self.made[s.result] = block, s
                 if s.op == "record":
                     self.records[s.data[0]] = s, block
                 elif s.op == "recall":

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Container
 from typing import Any
 
-from autodiff_hook.ir.analysis import natural_loops, predecessors, reverse_postorder
+from autodiff_hook.ir.analysis import defined_in, natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, joined, value_of
@@ -77,11 +77,10 @@ def _outside(ir: IR, first: Block) -> set[Variable]:
     return found
 
 
-def _made_once(ir: IR) -> set[Variable]:
+def _made_once(ir: IR) -> set[Operand]:
     """The variables that are defined outside loops."""
     repeated = {block for loop in natural_loops(ir) for block in loop.body}
-    blocks = [block for block in ir.blocks if block not in repeated]
-    return {x for b in blocks for x in (*b.params, *(s.result for s in b.statements)) if x is not None}
+    return defined_in([block for block in ir.blocks if block not in repeated])
 
 
 def _adopt(ir: IR, types: dict[Variable, Abstract], first: Block) -> None:

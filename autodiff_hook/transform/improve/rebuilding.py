@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from typing import Any, Final
 
-from autodiff_hook.ir.analysis import dominates, reverse_postorder
+from autodiff_hook.ir.analysis import dominates, reverse_postorder, statements_of
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
@@ -153,7 +153,7 @@ class Rebuilding(Pairs):
     @lazy
     def held(self) -> set[Operand]:
         """What is put into lists, dicts and tuples."""
-        statements = [s for block in self.ir.blocks for s in block.statements if s.op in _HOLDING]
+        statements = [s for s in statements_of(self.ir.blocks) if s.op in _HOLDING]
         return {x for s in statements for x in s.operands}
 
     @lazy

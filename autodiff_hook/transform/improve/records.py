@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autodiff_hook.ir.analysis import places_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.liveness import Liveness
@@ -15,7 +16,7 @@ def take_away(ir: IR, live: Liveness) -> None:
     inner = {s.operands[0] for s in live.records.values()}
     for loop, record in live.records.items():
         items, kept = record.operands[0], [record.operands[1 + i] for i in live.kept.get(loop, ())]
-        made = live.made.get(items)  # type: ignore[arg-type]
+        made = live.made.get(items)
         if made is None or made.op != "build_list" or inner.isdisjoint(kept):
             continue
         turned = readers.turning(items, record)
@@ -30,7 +31,7 @@ class _Readers:
     """What reads the variables of a program."""
 
     def __init__(self, ir: IR) -> None:
-        self.home = {s: block for block in ir.blocks for s in block.statements}
+        self.home = places_of(ir.blocks)
         self.is_cut = any(s.op == "resume" for s in self.home)
         self.statements: dict[Operand, list[Statement]] = {}
         self.recalls: dict[tuple[object, int], list[Variable]] = {}

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import Loop, count_uses, natural_loops, predecessors
+from autodiff_hook.ir.analysis import Loop, count_uses, defined_in, natural_loops, predecessors, statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.economy import economise_arrays
@@ -40,7 +40,7 @@ def recycled(buffer: Any, function: Any, *operands: Any) -> Any:
 
 def recycle(ir: IR, site: Site) -> None:
     """Let operations of ``ir`` write to dead arrays of the shape of their result."""
-    if not any(_large(s, site) for block in ir.blocks for s in block.statements):
+    if not any(_large(s, site) for s in statements_of(ir.blocks)):
         return
     owners = Ownership(ir, site)
     for block in ir.blocks:
@@ -108,7 +108,7 @@ _IN_PLACE: Final = ("+", "-", "*", "/", "**")
 
 def reuse(ir: IR, site: Site) -> None:
     """Let operations of ``ir`` overwrite what is dead, if it does not ask how arrays lie in memory."""
-    if any(_shows_order(s) for block in ir.blocks for s in block.statements):
+    if any(_shows_order(s) for s in statements_of(ir.blocks)):
         share_views(ir, site)
         _drop_shapes(ir)
         return
@@ -258,7 +258,7 @@ def _part_added(s: Statement, parts: dict[Operand, _Part], site: Site) -> tuple[
 
 def share_views(ir: IR, site: Site) -> None:
     """Let ``ir`` take each view once."""
-    if not any(_is_view(s, site) for block in ir.blocks for s in block.statements):
+    if not any(_is_view(s, site) for s in statements_of(ir.blocks)):
         return
     incoming = predecessors(ir)
     for loop in reversed(natural_loops(ir)):
@@ -287,8 +287,7 @@ def _is_plain(part: object) -> bool:
 
 
 def _move_out(loop: Loop, before: Block, site: Site) -> None:
-    inside = {x for block in loop.body for x in block.params}
-    inside.update(s.result for block in loop.body for s in block.statements if s.result is not None)
+    inside = defined_in(loop.body)
     for block in loop.body:
         moved = [s for s in block.statements if _is_view(s, site) and s.operands[0] not in inside]
         before.statements += moved

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autodiff_hook.ir.analysis import count_uses
+from autodiff_hook.ir.analysis import count_uses, definitions, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, constant_fact, is_number, value_of
 from autodiff_hook.transform.improve.ownership import FOREIGN, Ownership
@@ -25,7 +25,7 @@ UFUNCS: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "*
 def merge_factors(ir: IR, site: Site) -> None:
     """``-x * 3`` and ``(x * 2) * 3`` as one product, where that is as exact."""
     uses = count_uses(ir.blocks)
-    made = {s.result: s for block in ir.blocks for s in block.statements}
+    made = definitions(statements_of(ir.blocks))
     gone: set[Statement] = set()
     for block in ir.blocks:
         for s in block.statements:
@@ -35,9 +35,7 @@ def merge_factors(ir: IR, site: Site) -> None:
         block.statements = [s for s in block.statements if s not in gone]
 
 
-def _merged(
-    s: Statement, made: dict[Variable | None, Statement], uses: dict[Operand, int], site: Site
-) -> Statement | None:
+def _merged(s: Statement, made: dict[Operand, Statement], uses: dict[Operand, int], site: Site) -> Statement | None:
     outer = _scaling(s, site)
     if outer is None:
         return None
@@ -159,13 +157,13 @@ def _target(s: Statement) -> Operand | None:
 def write_through(ir: IR, site: Site) -> None:
     """What is made, and then copied to be a part of new zeros, is made in that part."""
     for block in ir.blocks:
-        made: dict[Operand | None, Statement] = {s.result: s for s in block.statements}
+        made = definitions(block.statements)
         for s in list(block.statements):
             if s.op == "setitem" and s.operands[0] in made:
                 _write_through(s, block, ir, site, made)
 
 
-def _write_through(setting: Statement, block: Block, ir: IR, site: Site, made: dict[Operand | None, Statement]) -> None:
+def _write_through(setting: Statement, block: Block, ir: IR, site: Site, made: dict[Operand, Statement]) -> None:
     array, index, value = setting.operands
     zeros = made[array]
     if zeros.op != "call" or not declared(ZEROS, value_of(zeros.operands[0])) or not _is_most(value_of(index)):

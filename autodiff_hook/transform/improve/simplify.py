@@ -8,7 +8,7 @@ from types import BuiltinFunctionType
 from typing import Any
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import reverse_postorder
+from autodiff_hook.ir.analysis import reverse_postorder, statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.arithmetic import economise
@@ -83,7 +83,7 @@ def simplify(
 
 def _forget_dividends(ir: IR, essential: set[Statement], types: dict[Variable, Abstract]) -> None:
     """Let divisions that happen only as they may raise, which the divisor says, divide 1.0."""
-    kept = [s for block in ir.blocks for s in block.statements if s in essential]
+    kept = [s for s in statements_of(ir.blocks) if s in essential]
     divisions = [s for s in kept if s.op in ("binary", "inplace") and s.data == "/"]
     if not divisions:
         return
@@ -100,7 +100,7 @@ def _is_never_large(x: Operand, live: Liveness, types: dict[Variable, Abstract])
     """Whether a number is no int, but for the sum of no floats at all: large ints may be too large to be divided."""
     if is_number_of(types.get(x, Abstract()), {float}):  # type: ignore[arg-type]
         return True
-    made = live.made.get(x)  # type: ignore[arg-type]
+    made = live.made.get(x)
     return made is not None and sums_floats(made, lambda operand: types.get(operand, Abstract()))  # type: ignore[arg-type]
 
 
@@ -118,7 +118,7 @@ def _iterate_again(
     What is done ``again`` in place of that is added.
     """
     found = False
-    operations = {s.op for block in ir.blocks for s in block.statements}
+    operations = {s.op for s in statements_of(ir.blocks)}
     if "recall" not in operations or "resume" in operations:
         return found
     while (loops := Backwards(ir, essential, tables, is_steady, lasts)).run():

@@ -6,7 +6,15 @@ from collections.abc import Container
 from functools import reduce
 from typing import Any
 
-from autodiff_hook.ir.analysis import closure, dominators, natural_loops, passed_on, predecessors
+from autodiff_hook.ir.analysis import (
+    closure,
+    defined_in,
+    dominators,
+    natural_loops,
+    passed_on,
+    places_of,
+    predecessors,
+)
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
 from autodiff_hook.transform.improve.facts import value_of
@@ -19,8 +27,7 @@ def look_up_once(ir: IR) -> None:
         before = [block for block, _ in predecessors(ir)[loop.header] if block not in loop.body]
         if len(before) != 1 or before[0].terminator.kind != "jump":
             continue
-        inside: set[Operand] = {p for block in loop.body for p in block.params}
-        inside.update(s.result for block in loop.body for s in block.statements if s.result is not None)
+        inside = defined_in(loop.body)
         for block in loop.body:
             moved = [s for s in block.statements if _is_lookup(s) and inside.isdisjoint(s.operands)]
             before[0].statements += moved
@@ -43,7 +50,7 @@ def sink(ir: IR, again: Container[Statement] = ()) -> None:
         return
     immediate, loops = dominators(ir), natural_loops(ir)
     around = {block: {id(loop) for loop in loops if block in loop.body} for block in ir.blocks}
-    home = {s: block for block in ir.blocks for s in block.statements}
+    home = places_of(ir.blocks)
     users, ends = _uses(ir)
     for s, start in reversed(homes):
         used = [home[user] for user in users.get(s.result, ())] + ends.get(s.result, [])  # type: ignore[arg-type]

@@ -41,11 +41,11 @@ class Site:
         types: dict[Variable, Abstract],
         outside: set[Variable],
         transferred: Callable[[Site, Statement], Fact | None],
-        once: set[Variable],
+        once: set[Operand],
     ) -> None:
         self.types, self.outside, self.once = types, outside, once
         self.facts: dict[Variable, Fact | None] = {}
-        self.made: dict[Variable, Statement] = {}
+        self.made: dict[Operand, Statement] = {}
         self.shapes = Shapes()
         self.spread: dict[Operand, Operand] = {}
         self.recorded: dict[tuple[Any, int], tuple[Variable, Operand]] = {}
@@ -151,7 +151,7 @@ class Site:
         if not any(isinstance(dim, Symbol) and dim.source is not None for dim in lengths):
             return None
         candidates = ((v, self.facts.get(v)) for v in self.outside)
-        return next((v for v, f in candidates if is_array(f) and self.shapes.known_equal(f.dims, dims)), None)  # type: ignore[union-attr]
+        return next((v for v, f in candidates if is_array(f) and self.shapes.known_equal(f.dims, dims)), None)
 
     def source(self, operand: Operand) -> Statement | None:
         """The statement that made an operand, unless what it was made of may have changed since."""
@@ -282,17 +282,17 @@ def common_dtype(a: Fact | None, b: Fact | None) -> Any:
     others = [f for f in (a, b) if not is_array(f)]
     if not arrays or not all(map(is_number, others)):
         return None
-    chars = {f.dtype.char for f in arrays}  # type: ignore[union-attr]
-    if not all(f.dtype.isnative for f in arrays):  # type: ignore[union-attr]
+    chars = {f.dtype.char for f in arrays}
+    if not all(f.dtype.isnative for f in arrays):
         return None
     if "d" in chars and chars <= set("df?bBhHiIlLqQ"):
-        return next(f.dtype for f in arrays if f.dtype.char == "d")  # type: ignore[union-attr]
+        return next(f.dtype for f in arrays if f.dtype.char == "d")
     if chars == {"?"} and others and all(map(is_floating, others)):
         import numpy as np
 
         return np.dtype(float)
     plain = all(t in (int, float) for f in others for t in f.types)  # type: ignore[union-attr]
-    return arrays[0].dtype if chars == {"f"} and plain else None  # type: ignore[union-attr]
+    return arrays[0].dtype if chars == {"f"} and plain else None
 
 
 def is_elementwise(function: Any) -> bool:

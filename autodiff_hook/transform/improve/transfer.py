@@ -39,7 +39,7 @@ def transfer(site: Site, s: Statement) -> Fact | None:
 
 def _binary(site: Site, s: Statement) -> Fact | None:
     a, b = (site.fact(x) for x in s.operands)
-    if s.data in _LOGIC and all(is_array(f) and f.dtype.char == "?" for f in (a, b)):  # type: ignore[union-attr]
+    if s.data in _LOGIC and all(is_array(f) and f.dtype.char == "?" for f in (a, b)):
         return site.elementwise(a.dtype, *s.operands)  # type: ignore[union-attr]
     if s.data not in ARITHMETIC:
         return None
@@ -77,7 +77,7 @@ def _numbers(op: str, a: Any, b: Any) -> Fact | None:
 
 def _unary(site: Site, s: Statement) -> Fact | None:
     fact = site.fact(s.operands[0])
-    if s.data == "~" and is_array(fact) and fact.dtype.char == "?":  # type: ignore[union-attr]
+    if s.data == "~" and is_array(fact) and fact.dtype.char == "?":
         return fact
     if s.data != "-" or not (is_single(fact) or is_array(fact)):
         return None
@@ -197,11 +197,11 @@ def _ufunc(site: Site, function: Any, operands: list[Operand]) -> Fact | None:
         char = _loop(function, "d" * len(facts)) if doubles else None
         return NumberFact(frozenset({np.float64})) if char == "d" else None
     arrays = [f for f in facts if is_array(f)]
-    chars = {f.dtype.char for f in arrays}  # type: ignore[union-attr]
+    chars = {f.dtype.char for f in arrays}
     if len(arrays) + len(numbers) < len(facts) or len(chars) != 1:
         return None
     (char,) = chars
-    plain = all(t in (int, float) for f in numbers for t in f.types)  # type: ignore[union-attr]
+    plain = all(t in (int, float) for f in numbers for t in f.types)
     if char not in "df" or (char == "f" and not plain):
         return None
     out = _loop(function, char * len(facts))
@@ -223,7 +223,7 @@ def _compare(site: Site, s: Statement) -> Fact | None:
     import numpy as np
 
     facts = [site.fact(x) for x in s.operands]
-    if any(map(is_array, facts)) and all(is_number(f) or is_array(f) and f.dtype.kind in "fiub" for f in facts):  # type: ignore[union-attr]
+    if any(map(is_array, facts)) and all(is_number(f) or is_array(f) and f.dtype.kind in "fiub" for f in facts):
         return site.elementwise(np.dtype(bool), *s.operands)
     return None
 

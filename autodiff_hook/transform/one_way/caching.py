@@ -7,6 +7,7 @@ from enum import Enum
 from types import ModuleType
 from typing import Any, Final
 
+from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.arguments import described
@@ -81,7 +82,7 @@ def _is_key(inf: Path, operand: Operand) -> bool:
 
 def _is_active(inf: Path, operands: list[Operand]) -> bool:
     """Whether one of some values may have a derivative: an argument has, and what rules compute of it."""
-    made = {s.result: s for block in inf.program.blocks for s in block.statements}
+    made = definitions(statements_of(inf.program.blocks))
     seen, left = set[Operand](), list(operands)
     while left:
         operand = inf.final(left.pop())

@@ -15,7 +15,7 @@ from types import CodeType
 from typing import Any, Final
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import count_uses
+from autodiff_hook.ir.analysis import count_uses, definitions, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.one_way.earnest import Earnest
 from autodiff_hook.transform.one_way.settling import settle
@@ -333,11 +333,9 @@ _RESUMED: Final = Path._resumed.__code__
 def stored_back(ir: IR) -> dict[Statement, Operand]:
     """The statements of ``a[k] += v`` whose result is nothing but stored where its operand came from, in ``a``."""
     used = count_uses(ir.blocks)
-    made: dict[Operand | None, Statement] = {
-        s.result: s for b in ir.blocks for s in b.statements if s.op in ("getitem", "inplace")
-    }
+    made = definitions(s for s in statements_of(ir.blocks) if s.op in ("getitem", "inplace"))
     found = {}
-    for store in (s for b in ir.blocks for s in b.statements if s.op == "setitem"):
+    for store in (s for s in statements_of(ir.blocks) if s.op == "setitem"):
         change = made.get(store.operands[2])
         if change is None or change.op != "inplace" or used[store.operands[2]] > 1:
             continue

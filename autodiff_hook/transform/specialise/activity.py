@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from autodiff_hook.ir.analysis import bindings
+from autodiff_hook.ir.analysis import bindings, statements_of
 from autodiff_hook.ir.types import Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -49,7 +49,7 @@ def needed(program: Program, shape: Shape, params: list[Variable], lent: Iterabl
     reads_keys = program.reads_keys or any(site.key is not None for site in given)
     if any(x in active and value in program.shown for x, value in program.pinned.items()):
         raise Refused("a key of a dict depends on what is differentiated")
-    statements = [s for block in shape.ir.blocks for s in block.statements]
+    statements = list(statements_of(shape.ir.blocks))
     texts = [s for s in statements if program.plans.get(s) == PURE and s.result and _says(s.result, program)]
     writes = any(not active.isdisjoint(s.operands) for s in texts)
     if writes and any(s.result in program.pinned for s in texts):

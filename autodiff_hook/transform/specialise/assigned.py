@@ -11,7 +11,7 @@ import collections.abc
 from functools import reduce
 from typing import Any, Final, NamedTuple, Protocol, cast
 
-from autodiff_hook.ir.analysis import closure, passed_on
+from autodiff_hook.ir.analysis import closure, passed_on, statements_of
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.altering import GENERATORS, assign_if
 from autodiff_hook.transform.specialise import altered, dicts, draws, queues, saying
@@ -157,7 +157,7 @@ def _is_of_class(inf: Inference, holder: Holder, name: str) -> bool:
 def require_promoted(inf: Inference, blocks: list[Block]) -> None:
     """What is assigned is on all ways there before it is read, and in the end."""
     records = {holder.record: holder.kind.site.named for holder in inf.outer.holders.values()}
-    made = [s for block in blocks for s in block.statements if s.result in records]
+    made = [s for s in statements_of(blocks) if s.result in records]
     if any({x.value for x in s.operands[::2]} != {*records[s.made]} for s in made):  # type: ignore[union-attr]
         raise Refused("what is assigned outside on one way is read on others, where it was not there or is a list")
 
@@ -301,7 +301,7 @@ _LOOKING: Final = ("is", "is_not", "build_tuple", "project", "unpack")
 def _require_unseen(inf: Inference) -> None:
     """Refuse to show an object from outside whole: what it is asked may depend on what is to be assigned."""
     for each in programs_of(inf):
-        for s in [s for block in each.program.blocks for s in block.statements]:
+        for s in list(statements_of(each.program.blocks)):
             told = s in each.program.slots or isinstance(each.plans.get(s), (Alias, OwnPlan))
             looks = s.op not in _LOOKING and not told and not saying.puts_together(s)
             if looks and any(_is_object(inf, each.type_of(x)) for x in s.operands):

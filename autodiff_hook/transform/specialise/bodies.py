@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.analysis import closure, successors
+from autodiff_hook.ir.analysis import closure, statements_of, successors
 from autodiff_hook.ir.substituting import copy_blocks
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Position, Statement, Variable
 from autodiff_hook.lift.lifting import shared
@@ -107,7 +107,7 @@ def cleans_up(ir: IR) -> bool:
         return [] if any(s.op == "cleanup_throw" for s in block.statements) else successors(block)
 
     cleaning = closure([b.handler.target for b in ir.blocks if b.handler is not None], following)
-    return any(s.op in _CHANGES for block in cleaning for s in block.statements)
+    return any(s.op in _CHANGES for s in statements_of(cleaning))
 
 
 Load = Callable[[str], Operand | None]
@@ -121,7 +121,7 @@ def copied(ir: IR, load: Load, handlers: bool = False) -> Body:
     found = closure([ir.entry], successors if handlers else _going_on)
     reachable = [block for block in ir.blocks if block in found]
     names: dict[Operand, Operand] = {}
-    for s in [s for block in reachable for s in block.statements if s.op == "global"]:
+    for s in [s for s in statements_of(reachable) if s.op == "global"]:
         known = load(str(s.data))
         if known is not None:
             names[s.made] = known

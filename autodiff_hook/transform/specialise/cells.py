@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from autodiff_hook.ir.analysis import closure, successors
+from autodiff_hook.ir.analysis import closure, statements_of, successors
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Cell, Dict, Known, Site
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
@@ -36,7 +36,7 @@ def _cell_name(inf: Inference, s: Statement) -> Any:
     value = s.operands[0]
     if isinstance(value, Variable) and value.name is not None:
         return value.name
-    uses = (x for b in inf.program.blocks for x in b.statements if x.op in ("cell_set", "cell_get"))
+    uses = (x for x in statements_of(inf.program.blocks) if x.op in ("cell_set", "cell_get"))
     return next((x.data for x in uses if x.operands[0] is s.result), None)
 
 

@@ -11,7 +11,7 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.analysis import closure, successors
+from autodiff_hook.ir.analysis import closure, places_of, successors
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.equivalents import iterating
 from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Reference, Site
@@ -66,7 +66,7 @@ def _by_place(
 def confirm(programs: Iterable[Inference]) -> None:
     """``Refused`` if it makes a difference that a generator runs to its end at once."""
     for inf in programs:
-        homes = {s: block for block in inf.program.blocks for s in block.statements}
+        homes = places_of(inf.program.blocks)
         for s in [s for s in inf.collected if s in homes]:
             _confirm(inf, s, homes)
 

@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final, Protocol
 
 from autodiff_hook import budget
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import (
     IR,
@@ -234,7 +235,7 @@ class Inference:
         self.merging.confirm()
         self.assumptions.confirm(self.type_of, self.attributes_of)
         producers.confirm(self)
-        if any(self.given in s.operands for block in self.visited for s in block.statements):
+        if any(self.given in s.operands for s in statements_of(self.visited)):
             self._note_given(body.blocks[0])
         self.program.blocks = [b for b in self.program.blocks if b in self.visited]
         if self.callees is not None:

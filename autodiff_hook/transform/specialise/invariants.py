@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_hook.ir.analysis import Loop, dominates, dominators, passed_on
+from autodiff_hook.ir.analysis import Loop, defined_in, definitions, dominates, dominators, passed_on, statements_of
 from autodiff_hook.ir.substituting import resolve
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import value_of
@@ -25,12 +25,12 @@ _INT = frozenset({int})
 def take_items(blocks: list[Block], plans: dict[Statement, Plan]) -> dict[Operand, Operand]:
     """Drop what takes items out of tuples, lists and dicts that the program itself makes; what these items are."""
     mapping: dict[Operand, Operand] = {}
-    displays = [s for block in blocks for s in block.statements if plans.get(s) == STRUCTURAL]
-    made = {s.result: s for s in displays if s.op in ("build_tuple", "build_list", "build_map")}
+    displays = [s for s in statements_of(blocks) if plans.get(s) == STRUCTURAL]
+    made = definitions(s for s in displays if s.op in ("build_tuple", "build_list", "build_map"))
     for block in blocks:
         kept = []
         for s in block.statements:
-            whole = made.get(resolve(s.operands[0], mapping)) if s.operands else None  # type: ignore[arg-type]
+            whole = made.get(resolve(s.operands[0], mapping)) if s.operands else None
             item = _item_of(whole, s) if whole is not None and s.result is not None else None
             if item is None or s.result is None:
                 kept.append(s)
@@ -76,12 +76,11 @@ def hoist(
     for loop in reversed(loops):
         (before,) = (block for block, _ in incoming[loop.header] if block not in loop.body)
         always = {block for block in loop.body if all(dominates(immediate, block, latch) for latch in loop.latches)}
-        inside: set[Operand] = {p for block in loop.body for p in block.params}
-        inside.update(s.result for block in loop.body for s in block.statements if s.result is not None)
+        inside = defined_in(loop.body)
         for block in loop.body:
             _once(block, program, mapping)
-        changed = {site for block in loop.body for s in block.statements for site in sites_changed(s, program)}
-        steady = {s for block in always for s in block.statements if _is_steady(s, program, volatile, held)}
+        changed = {site for s in statements_of(loop.body) for site in sites_changed(s, program)}
+        steady = {s for s in statements_of(always) if _is_steady(s, program, volatile, held)}
         while any([_move(block, before, inside, changed, program, mapping, steady) for block in loop.body]):
             pass
         _once(before, program, mapping)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Literal
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import Loop, dominators
+from autodiff_hook.ir.analysis import Loop, dominators, homes_of
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
@@ -301,7 +301,7 @@ class PrimalHalf:
             return self.kept.get(variable, variable)
         return self.builder.read(("p", variable), out)
 
-    def _is_settled(self, variable: Variable, home: dict[Variable, Block]) -> bool:
+    def _is_settled(self, variable: Variable, home: dict[Operand, Block]) -> bool:
         """Whether a variable has its value whenever the program comes to its exit, once."""
         block = home.get(variable)
         return block is None or block in self.spine and not self.shape.loops_of[block]
@@ -321,8 +321,7 @@ class PrimalHalf:
         """The arrays whose cotangents are buffers from the beginning of the adjoint, in their order."""
         found: dict[Variable, None] = {}
         loops_of = self.shape.loops_of
-        home = {p: b for b in self.shape.ir.blocks for p in b.params}
-        home |= {s.result: b for b in self.shape.ir.blocks for s in b.statements if s.result is not None}
+        home = homes_of(self.shape.ir.blocks)
         for iteration in self.landings.values():
             found.update(dict.fromkeys(x.owner for x in iteration.sources if self._is_settled(x.owner, home)))
         for block in self.shape.ir.blocks:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.bodies import Body
 
@@ -56,7 +57,7 @@ def _call_at_once(body: Body, whole: Variable) -> None:
     """Let methods of a dict, which nothing can replace, be looked up where they are called."""
     for block in body.blocks:
         for s in [s for s in block.statements if s.op == "load_method" and s.operands[0] is whole]:
-            for call in [x for b in body.blocks for x in b.statements if x.operands[:1] == [s.result]]:
+            for call in [x for x in statements_of(body.blocks) if x.operands[:1] == [s.result]]:
                 call.op, call.operands[0], call.data = "call_method", whole, (s.data, call.data or ())
             block.statements.remove(s)
 

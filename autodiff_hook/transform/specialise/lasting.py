@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from autodiff_hook.ir.analysis import dominates, dominators
+from autodiff_hook.ir.analysis import definitions, dominates, dominators, statements_of
 from autodiff_hook.ir.types import Block, Operand, Statement, Variable
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Dict, List, Site
@@ -43,7 +43,7 @@ class Lasting:
 
     @lazy
     def _made(self) -> dict[Operand, Statement]:
-        return {s.result: s for b in self.shape.ir.blocks for s in b.statements if s.result is not None}
+        return definitions(statements_of(self.shape.ir.blocks))
 
     @lazy
     def _immediate(self) -> dict[Block, Block]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import (
@@ -190,7 +191,7 @@ def own(given: set[int], container: Any) -> None:
 
 def maker(inf: Inference, operand: Operand) -> Statement | None:
     """The statement that makes an operand."""
-    return next((s for b in inf.program.blocks for s in b.statements if s.result is operand), None)
+    return next((s for s in statements_of(inf.program.blocks) if s.result is operand), None)
 
 
 def ask_for_changes(inf: Inference, owner: Operand) -> None:
@@ -321,7 +322,7 @@ def iterations(
     program: Program, blocks: list[Block], needs: set[Variable], numbered: Callable[[Abstract], bool]
 ) -> list[Iteration]:
     """The iterations over what has derivatives whose items are ``numbered``; ``Refused`` if one is not understood."""
-    made = {s.result: s for b in blocks for s in b.statements if s.result is not None}
+    made = definitions(statements_of(blocks))
     found = []
     for block in blocks:
         terminator = block.terminator
@@ -330,7 +331,7 @@ def iterations(
         landing = terminator.edges[0].target
         if landing.params[0] not in needs or not numbered(program.types[landing.params[0]]):
             continue
-        start = made.get(terminator.operands[0])  # type: ignore[arg-type]
+        start = made.get(terminator.operands[0])
         if start is None or start.op != "get_iter":
             raise Refused("an iteration that begins elsewhere")
         found.append(Iteration(start, landing, sources(program, start.operands[0], made, (), needs)))
@@ -353,7 +354,7 @@ def has_slots(value: Abstract) -> bool:
 def sources(
     program: Program,
     operand: Operand,
-    made: dict[Variable, Statement],
+    made: dict[Operand, Statement],
     path: tuple[int, ...],
     needs: set[Variable],
 ) -> list[Source]:

@@ -81,7 +81,7 @@ class _Settling:
         self.ir, self.program, self.type_of = ir, program, program.type_of
         self.memory = Memory()
         self.homes: dict[Variable, tuple[Block, int]] = {p: (b, -1) for b in ir.blocks for p in b.params}
-        self.made: dict[Variable, Statement] = {}
+        self.made: dict[Operand, Statement] = {}
         self.users: dict[Operand, list[Statement]] = {}
         self.places: dict[Statement, tuple[Block, int]] = {}
         self.changes: dict[Variable, list[tuple[Block, int]]] = {}
@@ -186,7 +186,7 @@ class _Settling:
         """Which row of an array an iterator runs over; None if it is something else."""
         at: Operand | None = name if isinstance(self.type_of(name), Iterator) else None
         while at is not None:
-            made = self.made.get(at)  # type: ignore[arg-type]
+            made = self.made.get(at)
             if made is None:
                 return None
             if made.op == "getitem" and made.operands[0] is root:
@@ -197,7 +197,7 @@ class _Settling:
 
     def _row(self, key: Operand) -> Operand | None:
         """The first place of a key, if that is a whole number."""
-        made = self.made.get(key)  # type: ignore[arg-type]
+        made = self.made.get(key)
         if isinstance(key, Constant) and type(key.value) is tuple:
             key = Constant(key.value[0])
         elif made is not None and made.op == "build_tuple":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from autodiff_hook.ir.analysis import closure, dominates, dominators, predecessors
+from autodiff_hook.ir.analysis import closure, definitions, dominates, dominators, homes_of, predecessors, statements_of
 from autodiff_hook.ir.liveness import live_from, live_out
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Edge, Operand, Statement, Variable
@@ -32,7 +32,7 @@ def settle_owners(ir: IR, program: Program) -> None:
     """Copy what arrives as a parameter and is stored into; ``Refused`` if somebody could see the difference."""
     while True:
         params = {p: block for block in ir.blocks for p in block.params}
-        stored = [s.operands[0] for b in ir.blocks for s in b.statements if program.plans.get(s) == STORE]
+        stored = [s.operands[0] for s in statements_of(ir.blocks) if program.plans.get(s) == STORE]
         owner = next((x for x in stored if x in params and isinstance(program.type_of(x), Array)), None)
         if not isinstance(owner, Variable):
             return
@@ -45,9 +45,8 @@ class _Arrival:
     def __init__(self, ir: IR, program: Program, param: Variable, block: Block) -> None:
         self.ir, self.program, self.param, self.block = ir, program, param, block
         self.incoming = predecessors(ir)
-        self.homes = {p: b for b in ir.blocks for p in b.params}
-        self.homes |= {s.result: b for b in ir.blocks for s in b.statements if s.result is not None}
-        self.made = {s.result: s for b in ir.blocks for s in b.statements if s.result is not None}
+        self.homes = homes_of(ir.blocks)
+        self.made = definitions(statements_of(ir.blocks))
         self.immediate = dominators(ir)
 
     def copy(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, Final
 
+from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.types import Block, Operand, Statement
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import is_alone
@@ -102,7 +103,7 @@ def ask_to_append(inf: Inference, owner: Operand, example: Any) -> None:
 
 def ask_for_copies(inf: Inference, blocks: list[Block]) -> None:
     """The same of all arrays that are stored into."""
-    made: dict[Operand | None, Statement] = {s.result: s for block in blocks for s in block.statements}
+    made = definitions(statements_of(blocks))
     for block in blocks:
         for s in block.statements:
             if inf.plans.get(s) == STORE and isinstance(inf.type_of(s.operands[0]), Array):

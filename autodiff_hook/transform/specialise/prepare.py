@@ -19,6 +19,7 @@ from autodiff_hook.ir.analysis import (
     passed_on,
     predecessors,
     reverse_postorder,
+    statements_of,
 )
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import (
@@ -275,7 +276,7 @@ def _require_reducible(ir: IR, loops: list[Loop]) -> None:
 def require_once(blocks: list[Block], loops_of: Mapping[Block, list[Loop]], inference: Inference) -> None:
     """``Refused`` if an iterator is used twice."""
     program = inference.program
-    given = {x for block in blocks for s in block.statements for x in s.operands}
+    given = {x for s in statements_of(blocks) for x in s.operands}
     homes: dict[Operand, Block] = {}
     for block in blocks:
         for s in block.statements:

@@ -11,7 +11,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from autodiff_hook.ir.analysis import Loop, closure, count_uses, dominates, dominators, natural_loops, reverse_postorder
+from autodiff_hook.ir.analysis import (
+    Loop,
+    closure,
+    count_uses,
+    dominates,
+    dominators,
+    natural_loops,
+    places_of,
+    reverse_postorder,
+)
 from autodiff_hook.ir.substituting import copy_blocks, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.records import record
@@ -78,7 +87,7 @@ def confirm(inf: Inference) -> None:
         return
     ir = IR("", Signature(), blocks=inf.program.blocks)
     loops = natural_loops(ir)
-    homes = {s: b for b in ir.blocks for s in b.statements}
+    homes = places_of(ir.blocks)
     for made, header in inf.consumed:
         # What is not there any more is behind a place where the program gives up.
         if made in homes and _around(loops, homes[made]) != _around(loops, header):

@@ -5,7 +5,7 @@ SSA construction as in Braun et al., "Simple and Efficient Construction of Stati
 
 from __future__ import annotations
 
-from autodiff_hook.ir.analysis import count_uses, passed_on, predecessors
+from autodiff_hook.ir.analysis import count_uses, passed_on, predecessors, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Dict
 from autodiff_hook.transform.specialise.program import ITEMS, LOAD, STORE, Program
@@ -28,7 +28,7 @@ def _drop_unread_functions(ir: IR) -> None:
     captured: set[Operand] = set()
     while True:
         read = count_uses(ir.blocks)
-        unread = [s for block in ir.blocks for s in block.statements if s.result not in read]
+        unread = [s for s in statements_of(ir.blocks) if s.result not in read]
         dropped = {s for s in unread if s.op == "make_function" or s.op == "build_tuple" and s.result in captured}
         if not dropped:
             return

@@ -7,7 +7,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook.cotangents import NotImplementedCotangent, not_implemented
-from autodiff_hook.ir.analysis import bindings, closure
+from autodiff_hook.ir.analysis import bindings, closure, definitions, statements_of
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
@@ -53,7 +53,7 @@ def pullback_body(instance: Instance, strong: bool = False) -> Body | None:
     body = body_of(instance.pullback, instance.globals)
     if body is not None and not strong:
         _multiply_plainly(body)
-    if body is None or any(s.op in _SPLICED for b in body.blocks for s in b.statements):
+    if body is None or any(s.op in _SPLICED for s in statements_of(body.blocks)):
         return None
     if any(b.terminator.kind not in ("jump", "branch", "return") for b in body.blocks):
         return None
@@ -208,7 +208,7 @@ def _results(block: Block) -> tuple[Statement | None, list[Operand]]:
 
 def _is_sure(operand: Operand, body: Body) -> bool:
     """Whether a cotangent is a number or an array: neither None nor ``not_implemented``."""
-    made = {s.result: s for b in body.blocks for s in b.statements}
+    made = definitions(statements_of(body.blocks))
     bound: dict[Operand, list[Operand]] = {}
     for block in body.blocks:
         for param, arg in bindings(block):
@@ -217,7 +217,7 @@ def _is_sure(operand: Operand, body: Body) -> bool:
     return all(x in bound or _is_there(x, made) for x in origins)
 
 
-def _is_there(operand: Operand, made: dict[Variable | None, Statement]) -> bool:
+def _is_there(operand: Operand, made: dict[Operand, Statement]) -> bool:
     if isinstance(operand, Constant):
         return isinstance(operand.value, (int, float))
     s = made.get(operand)

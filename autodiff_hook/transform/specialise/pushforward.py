@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import count_uses
+from autodiff_hook.ir.analysis import count_uses, statements_of
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.improve.pairs import calls
@@ -248,7 +248,7 @@ class Pushforward(Rules):
 def _defined(blocks: list[Block]) -> set[Variable]:
     """What statements and edges define."""
     params = {p for block in blocks[1:] for p in block.params}
-    return params | {s.result for block in blocks for s in block.statements if s.result is not None}
+    return params | {s.result for s in statements_of(blocks) if s.result is not None}
 
 
 def _require_plain(value: Abstract, seen: set[Site]) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from autodiff_hook.ir.analysis import count_uses, dominators, predecessors
+from autodiff_hook.ir.analysis import count_uses, definitions, dominators, predecessors, statements_of
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.records import record
@@ -87,14 +87,14 @@ def _among(value: Abstract, classes: list[type]) -> Abstract:
 
 def refine(body: Body) -> dict[Variable, Test]:
     """Give what is tested a new name on the edges of the branches; what each of the new names stands for."""
-    made = {s.result: s for block in body.blocks for s in block.statements if s.result is not None}
+    made = definitions(statements_of(body.blocks))
     tested = {block: test.variable for block in body.blocks if (test := _test_of(block, made)) is not None}
     used = count_uses(body.blocks) if tested else {}
     branches = [block for block, variable in tested.items() if used[variable] > 1]
     return _Refining(body, made).run(branches) if branches else {}
 
 
-def _test_of(block: Block, made: dict[Variable, Statement]) -> Test | None:
+def _test_of(block: Block, made: dict[Operand, Statement]) -> Test | None:
     """What a branch asks of which variable, if it leads to the first of its edges."""
     terminator, holds = block.terminator, True
     if terminator.kind != "branch":
@@ -128,7 +128,7 @@ def _asked_for_its_class(s: Statement | None) -> Variable | None:
 
 
 class _Refining:
-    def __init__(self, body: Body, made: dict[Variable, Statement]) -> None:
+    def __init__(self, body: Body, made: dict[Operand, Statement]) -> None:
         self.body, self.made = body, made
         ir = IR("", Signature(), blocks=body.blocks)
         self.incoming = predecessors(ir)

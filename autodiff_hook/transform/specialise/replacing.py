@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.analysis import closure, successors
+from autodiff_hook.ir.analysis import closure, definitions, homes_of, statements_of, successors
 from autodiff_hook.ir.liveness import live_from, live_out
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement
 from autodiff_hook.transform.improve.shortcuts import LOOKING, shortcut
 from autodiff_hook.transform.improve.site import Site
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Iterator, Known, Reference
@@ -46,7 +46,7 @@ _MOVING: Final = (LOAD, STORE, APPEND, DROP, TAKE, STRUCTURAL)
 
 def replace(ir: IR, program: Program, stored: Stored) -> None:
     """Store a new array where all of one is changed; ``Refused`` if somebody could see the difference."""
-    made = {s.result: s for block in ir.blocks for s in block.statements if s.result is not None}
+    made = definitions(statements_of(ir.blocks))
     found = [_replaced(program, made, block, s) for block in ir.blocks for s in list(block.statements)]
     changes = [*(change for change in found if change is not None), *update(ir, program)]
     if changes and show_arrays([*program.lent, *sharing(program)]):
@@ -57,12 +57,12 @@ def replace(ir: IR, program: Program, stored: Stored) -> None:
         owners.require_alone(place, [x for x in changes if x.place.meets(place)], stored)
 
 
-def _replaced(program: Program, made: dict[Variable, Statement], block: Block, s: Statement) -> Change | None:
+def _replaced(program: Program, made: dict[Operand, Statement], block: Block, s: Statement) -> Change | None:
     """``old[...] = new; place = old`` becomes ``place = new``."""
     if program.plans.get(s) != STORE or not isinstance(program.type_of(s.operands[0]), Array):
         return None
     old, key, new = s.operands
-    load, index = made.get(old), block.statements.index(s)  # type: ignore[arg-type]
+    load, index = made.get(old), block.statements.index(s)
     if load is None or program.plans.get(load) != LOAD or new not in made or not _is_whole(key):
         return None
     place = place_of(program, load)
@@ -91,10 +91,10 @@ def _is_one(a: Operand, b: Operand) -> bool:
     return a is b
 
 
-def _read_itself(program: Program, made: dict[Variable, Statement], old: Operand, s: Statement) -> None:
+def _read_itself(program: Program, made: dict[Operand, Statement], old: Operand, s: Statement) -> None:
     """What computes the new array is given the old one, where it was given all of its items."""
     for x in s.operands:
-        part = made.get(x)  # type: ignore[arg-type]
+        part = made.get(x)
         if part is not None and part.op == "getitem" and part.operands[0] is old and _is_whole(part.operands[1]):
             given(program, s, x, old)
 
@@ -118,11 +118,7 @@ class _Owners:
 
     def __init__(self, ir: IR, program: Program) -> None:
         self.program, self.type_of, self.blocks = program, program.type_of, ir.blocks
-        self.homes: dict[Operand, Block] = {}
-        self.made: dict[Operand, Statement] = {}
-        for block, s in self._statements():
-            if s.result is not None:
-                self.homes[s.result], self.made[s.result] = block, s
+        self.homes, self.made = homes_of(ir.blocks), definitions(statements_of(ir.blocks))
         self.handed_on = heirs(program, ir.blocks, _may_show)
         self.live = live_out(ir.blocks)
 

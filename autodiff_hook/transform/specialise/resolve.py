@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.semantics.equivalents import iterating, managing, vectorizing
@@ -413,7 +414,7 @@ def _make_function(inf: Inference, s: Statement) -> Abstract:
     inf.plans[s] = PURE
     block = inf.block
     assert block is not None
-    made = {x.result: x for b in inf.visited for x in b.statements if x.op in ("build_tuple", "build_map")}
+    made = definitions(x for x in statements_of(inf.visited) if x.op in ("build_tuple", "build_map"))
     cells = made[closure].operands if closure in made else []
     values: tuple[Operand, ...] = ()
     if isinstance(defaults, Variable):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
+from autodiff_hook.ir.analysis import definitions
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
 from autodiff_hook.records import record
@@ -80,14 +81,14 @@ def _expand(statements: list[Statement], captured: list[Operand]) -> None:
 
     What the pullback has ``captured`` stays.
     """
-    made = {s.result: s for s in statements if s.result is not None}
+    made = definitions(statements)
     for s in [s for s in statements if s.op == "call_ex"]:
         function, args, options = s.operands
-        given, named = made.get(args), made.get(options)  # type: ignore[arg-type]
+        given, named = made.get(args), made.get(options)
         if given is None or named is None or given.op != "build_tuple" or named.op != "build_map":
             continue
         merges = [x for x in statements if x.op == "dict_merge" and x.operands[0] is options]
-        maps = [named, *(made.get(x.operands[1]) for x in merges)]  # type: ignore[arg-type]
+        maps = [named, *(made.get(x.operands[1]) for x in merges)]
         if not all(m is not None and m.op == "build_map" for m in maps):
             continue
         pairs = [pair for m in maps for pair in zip(m.operands[::2], m.operands[1::2])]  # type: ignore[union-attr]

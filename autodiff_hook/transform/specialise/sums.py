@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import List
 from autodiff_hook.transform.specialise.lattice import is_real
@@ -12,7 +13,7 @@ from autodiff_hook.transform.specialise.program import APPEND, Program, RulePlan
 
 def summed_lists(program: Program, blocks: Iterable[Block]) -> set[Variable]:
     """The lists of numbers that begin empty, are appended to, and are read by ``sum`` alone."""
-    statements = [s for block in blocks for s in block.statements]
+    statements = list(statements_of(blocks))
     found = {s.result for s in statements if _begins(s, program)}
     for s in statements:
         found.difference_update(x for x in s.operands if x in found and not _may_take(s, x, program))

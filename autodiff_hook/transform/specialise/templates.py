@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
+from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.substituting import copy_blocks, resolve, substitute
 from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.records import record
@@ -137,7 +138,7 @@ def _instance(rule: FunctionType, contents: list[Any]) -> Instance | None:
     statements = cells.promote(block)
     if statements is None or block.terminator.kind != "return":
         return None
-    made: dict[Operand | None, Statement] = {s.result: s for s in statements}
+    made = definitions(statements)
     pair = made.get(block.terminator.operands[0])
     if pair is None or pair.op != "build_tuple" or len(pair.operands) != 2:
         return None
@@ -304,7 +305,7 @@ def _expression(s: Statement, loaded: list[Loaded]) -> Body | None:
         return None
     kinds = {b.terminator.kind for b in body.blocks}
     loops = any(edge.target is body.blocks[0] for b in body.blocks for edge in b.edges())
-    makes = any(s.op in _MAKING for b in body.blocks for s in b.statements)
+    makes = any(s.op in _MAKING for s in statements_of(body.blocks))
     return body if kinds <= {"jump", "branch", "return"} and not loops and not makes else None
 
 
@@ -313,11 +314,11 @@ _MAKING: Final = frozenset({"make_cell", "make_function", "cell_set", "cell_get"
 
 def _look_up_at_calls(blocks: list[Block]) -> None:
     """Rules only compute: no argument changes what a method is."""
-    lookups = {s.result: s for block in blocks for s in block.statements if s.op == "load_method"}
+    lookups = definitions(s for s in statements_of(blocks) if s.op == "load_method")
     for block in blocks:
         for s in block.statements:
             if s.op == "call_loaded":
-                lookup = lookups[s.operands[0]]  # type: ignore[index]
+                lookup = lookups[s.operands[0]]
                 s.op, s.operands, s.data = "call_method", [*lookup.operands, *s.operands[1:]], (lookup.data, s.data)
         block.statements = [s for s in block.statements if s.op != "load_method"]
 

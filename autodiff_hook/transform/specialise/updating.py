@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from autodiff_hook.ir.analysis import closure, passed_on, successors
+from autodiff_hook.ir.analysis import closure, passed_on, statements_of, successors
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
 from autodiff_hook.runtime.updates import updated, updated_rule
@@ -89,7 +89,7 @@ def place_of(program: Program, s: Statement) -> Place | None:
 
 def _load_anew(ir: IR, program: Program) -> None:
     """Let what is stored into, and lies somewhere, be read of its place wherever it is used, if it stays there."""
-    stored = {s.operands[0] for block in ir.blocks for s in block.statements if _is_store_into_array(program, s)}
+    stored = {s.operands[0] for s in statements_of(ir.blocks) if _is_store_into_array(program, s)}
     for home in ir.blocks:
         for load in [s for s in home.statements if s.result in stored and _is_load(program, s)]:
             place = _own_place(program, load)
@@ -106,7 +106,7 @@ def _is_load(program: Program, s: Statement) -> bool:
 def _changes_after(program: Program, home: Block, load: Statement, place: Place) -> bool:
     """Whether something else may come to lie where a statement reads, before it reads again."""
     behind = closure(successors(home), successors, [home]).keys() - {home}
-    later = [s for block in behind for s in block.statements]
+    later = list(statements_of(behind))
     later += home.statements[home.statements.index(load) :]
     if any(home in [edge.target for edge in block.edges()] for block in (home, *behind)):
         later += home.statements

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from autodiff_hook.ir.analysis import passed_on
+from autodiff_hook.ir.analysis import definitions, passed_on, statements_of
 from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.reports import Reason
@@ -242,7 +242,7 @@ def take_anew(ir: IR, program: Program) -> None:
 class _Anew:
     def __init__(self, ir: IR, program: Program) -> None:
         self.ir, self.program = ir, program
-        self.made = {s.result: s for b in ir.blocks for s in b.statements if s.result is not None}
+        self.made = definitions(statements_of(ir.blocks))
         self.bases: dict[Operand, Operand] = {}
         for result, s in self.made.items():
             base = base_of(s, program.type_of)
@@ -272,7 +272,7 @@ class _Anew:
             for s in block.statements:
                 while self.program.plans.get(s) == STORE and s.operands[0] in self.bases:
                     view, key = s.operands[:2]
-                    made, base = self.made[view], self.bases[view]  # type: ignore[index]
+                    made, base = self.made[view], self.bases[view]
                     if made.op != "getitem" or not is_basic_key(self.program.type_of(key)):
                         break
                     index = made.operands[1]
@@ -307,7 +307,7 @@ class _Anew:
         """The view, taken once more."""
         if view not in self.bases:
             return view
-        s, base = self.made[view], self._again(self.bases[view], out)  # type: ignore[index]
+        s, base = self.made[view], self._again(self.bases[view], out)
         assert isinstance(view, Variable)
         again = [base if x is self.bases[view] else x for x in s.operands]
         taken = Statement(s.op, again, Variable(view.name), s.data, s.position)
@@ -325,7 +325,7 @@ class _Anew:
     def _checks(self, view: Operand) -> list[Statement]:
         """What makes sure that a view is one."""
         views = [x for x in (view, *self._chain(view)) if x in self.bases]
-        unsure = [x for x in views if not is_sure(self.made[x], self.program.type_of)]  # type: ignore[index]
+        unsure = [x for x in views if not is_sure(self.made[x], self.program.type_of)]
         checks = [Statement("call", [Constant(in_order), self.bases[x]], None, ()) for x in unsure]
         self.program.plans |= dict.fromkeys(checks, PURE)
         return checks
