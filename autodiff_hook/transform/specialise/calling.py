@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import operator
 from collections.abc import Callable
 from enum import Enum
-from types import (
-    BuiltinMethodType,
-    FunctionType,
-    MethodType,
-    MethodWrapperType,
-    WrapperDescriptorType,
-)
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, WrapperDescriptorType
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
 from autodiff_hook.runtime.native import named_output
 from autodiff_hook.semantics.equivalents.changing import held
@@ -28,7 +20,7 @@ from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared, lookup
 from autodiff_hook.transform.specialise import (
     apart,
-    caching,
+    callables,
     changing,
     constants,
     dicts,
@@ -63,40 +55,20 @@ from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind, made_
 from autodiff_hook.transform.specialise.constructing import construct
 from autodiff_hook.transform.specialise.dividing import divided, is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.inlining import implementation, inline_call
+from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.kept import is_kept
-from autodiff_hook.transform.specialise.lattice import (
-    example_of,
-    is_class,
-    is_none,
-    is_of_bits,
-    known,
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import example_of, known, number_types
 from autodiff_hook.transform.specialise.lengths import arity, of_one_length
-from autodiff_hook.transform.specialise.objects import (
-    array_method,
-    asks_classes,
-    class_of,
-    look,
-    special_method,
-)
-from autodiff_hook.transform.specialise.places import assigns
-from autodiff_hook.transform.specialise.plans import (
-    is_hashable,
-    known_as,
-    pure,
-    require_inert,
-    require_value,
-    spread,
-)
+from autodiff_hook.transform.specialise.objects import array_method, asks_classes, class_of, look, special_method
+from autodiff_hook.transform.specialise.plans import is_hashable, known_as, require_value, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
-from autodiff_hook.transform.specialise.results import outcome
-from autodiff_hook.transform.specialise.ruled import by_rule, has_numpy_outcome, is_pure, result_of
-from autodiff_hook.transform.specialise.stopping import Body, stop, stopped, without_derivative
+from autodiff_hook.transform.specialise.stopping import Body, stop, stopped
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.writing import written
+
+Does = Callable[[], Abstract | None]
+"""What does a call: it gives the abstract value of the result, or None if something else stands in its place."""
 
 BODIES: Final[dict[Any, Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]]] = {}
 """Functions, and classes of callables, in whose calls' place the program gets a body that is made for it, or another
@@ -212,89 +184,127 @@ def call_known(
     """Call a known callable: a rule, a constant, or Python code in scope."""
     if isinstance(function, type) and find_in_type(type(function), "__call__") is dict:
         # A TypedDict.
-        s.op, s.operands, s.data = "call", [Constant(dict), *args, *kwargs.values()], tuple(kwargs)
+        _write(s, dict, args, kwargs)
         return call_known(inf, s, dict, args, kwargs)
-    args, kwargs = named_output(function, args, kwargs)
-    moved = registry.parameters(function).by_place(len(args), kwargs) if kwargs and registry.has_rules(function) else ()
-    if moved:
-        args = [*args, *map(kwargs.__getitem__, moved)]
-        kwargs = {name: x for name, x in kwargs.items() if name not in moved}
-        s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
+    args, kwargs = _by_place(s, function, *named_output(function, args, kwargs))
     if draws.as_method(s, function, args, kwargs):
         return inf.evaluate(inf, s)
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
-    if isinstance(function, Body):
-        return inline_call(inf, s, function.function, args, kwargs)
-    if isinstance(function, managers.Silence):
-        return known_as(inf, s, None)
-    if _binds(function) and not kwargs and args and class_of(inf.type_of(args[0])) is not None:
-        inf.leave_nothing(s)
-        return Bound(function.__self__, args[0])
-    if managers.is_of_errors(inf, function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
-        return known_as(inf, s, managers.ERRSTATE)
-    if function is functools.partial:
-        return partials.make(inf, s, args, kwargs)
-    if type(function) is functools.partial:
-        return call(inf, s, *partials.unfold_known(inf, s, function, args, kwargs))
-    if _dispatches(function) and args:
-        return _call_dispatched(inf, s, function, args, kwargs)
-    target = _target(inf, function, args, kwargs)
-    if target is not None:
-        s.op, s.operands, s.data = "call", [Constant(target[0]), *target[1]], ()
-        return call_known(inf, s, *target, {})
-    key = type(function) if type(function) in BODIES or not is_hashable(function) else function
-    placed = BODIES.get(key)
-    by_name = NAMED.get(key) if placed is not None and kwargs else None
-    if placed is not None and (by_name is not None or not kwargs):
-        if inf.one_way and key not in STEPS:
-            raise Refused(f"a call of {named(function)} on one way")
-        return placed(inf, s, function, args) if by_name is None else by_name(inf, s, function, args, kwargs)
-    if not inf.one_way and is_hashable(function) and function in _OF_VALUES and require_value(inf, s, args):
-        return None
-    if is_hashable(function):
-        follow = _for_all_ways(inf, s, function, args, kwargs) if not inf.one_way else None
-        if follow is not None:
-            return follow()
-        special = (None if inf.one_way else OF_ALL_WAYS.get(function)) or QUESTIONS.get(function)
-        answer = special(inf, s, args) if special is not None and not kwargs else None
-        if answer is not None:
-            return answer
-    constant = constants.written_out(inf, s, function, args, kwargs)
-    if constant is not None:
-        return constant
-    stored = written(inf, s, function, args, kwargs)
-    if stored is not None:
-        return stored
-    told = saying.said(inf, s, function, args, kwargs)
-    if told is not None:
-        return told
+    for meaning in (_unfolded, _placed, _for_all_ways):
+        does = meaning(inf, s, function, args, kwargs)
+        if does is not None:
+            return does()
+    for answer in (_asked, constants.written_out, written, saying.said):
+        found = answer(inf, s, function, args, kwargs)
+        if found is not None:
+            return found
     if declared(EFFECTS, function) and id(function) not in DEFINITIONS:
         raise Refused(f"a call of {named(function)}, which has effects")
     if type(function) is MethodType:
         method = wrapped_by(function.__func__) if type(function.__func__) is FunctionType else function.__func__
         return call_known(inf, s, method, [Constant(function.__self__), *args], kwargs)
+    does = _of_objects(inf, s, function, args, kwargs)
+    return _call_plainly(inf, s, function, args, kwargs) if does is None else does()
+
+
+def _write(s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> None:
+    """Let a statement be a call of a known callable."""
+    s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
+
+
+def _by_place(
+    s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> tuple[list[Operand], dict[str, Operand]]:
+    """The arguments of a call, in their places as far as the rules of the callable have them there."""
+    moved = registry.parameters(function).by_place(len(args), kwargs) if kwargs and registry.has_rules(function) else ()
+    if moved:
+        args = [*args, *map(kwargs.__getitem__, moved)]
+        kwargs = {name: x for name, x in kwargs.items() if name not in moved}
+        _write(s, function, args, kwargs)
+    return args, kwargs
+
+
+def _unfolded(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Does | None:
+    """What does a call that is another one, or makes what is only there while the program is made."""
+    if isinstance(function, Body):
+        return lambda: inline_call(inf, s, function.function, args, kwargs)
+    if isinstance(function, managers.Silence):
+        return lambda: known_as(inf, s, None)
+    if _binds(function) and not kwargs and args and class_of(inf.type_of(args[0])) is not None:
+        inf.leave_nothing(s)
+        return lambda: Bound(function.__self__, args[0])
+    if managers.is_of_errors(inf, function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
+        return lambda: known_as(inf, s, managers.ERRSTATE)
+    if function is functools.partial:
+        return lambda: partials.make(inf, s, args, kwargs)
+    if type(function) is functools.partial:
+        return lambda: call(inf, s, *partials.unfold_known(inf, s, function, args, kwargs))
+    if _dispatches(function) and args:
+        return lambda: _call_dispatched(inf, s, function, args, kwargs)
+    target = _target(inf, function, args, kwargs)
+    if target is None:
+        return None
+    _write(s, *target, {})
+    return lambda: call_known(inf, s, *target, {})
+
+
+def _placed(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Does | None:
+    """What puts the body in the place of a call that is made for it."""
+    key = type(function) if type(function) in BODIES or not is_hashable(function) else function
+    by_place, by_name = BODIES.get(key), NAMED.get(key)
+    if by_place is None or kwargs and by_name is None:
+        return None
+    if inf.one_way and key not in STEPS:
+        raise Refused(f"a call of {named(function)} on one way")
+    if by_name is not None and kwargs:
+        return lambda: by_name(inf, s, function, args, kwargs)
+    return lambda: by_place(inf, s, function, args)
+
+
+def _asked(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """What a builtin gives that asks for types and lengths, or begins an iteration."""
+    if kwargs or not is_hashable(function):
+        return None
+    answer = (None if inf.one_way else OF_ALL_WAYS.get(function)) or QUESTIONS.get(function)
+    return None if answer is None else answer(inf, s, args)
+
+
+def _of_objects(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Does | None:
+    """What does a call that the classes of its arguments decide about, in Python code."""
     types = [inf.type_of(x) for x in args]
     unsure = [x for x, t in zip(args, types) if is_of_several(t)]
-    if unsure and asks_classes(function):
-        return divided(inf, s, unsure[0])
-    if not unsure and any(
-        class_of(t) is not None and not isinstance(t, Tuple) or named_tuples.is_named(t) for t in types
-    ):
-        method = special_method(inf, function, types, args) if not kwargs else None
-        if method is not None:
-            for operand in args:
-                inf.assume(operand)
-            return inline_call(inf, s, method[0], method[1], {})
+    if unsure:
+        return (lambda: divided(inf, s, unsure[0])) if asks_classes(function) else None
+    objects = any(class_of(t) is not None and not isinstance(t, Tuple) or named_tuples.is_named(t) for t in types)
+    method = special_method(inf, function, types, args) if objects and not kwargs else None
+    if method is None:
+        return None
+    for operand in args:
+        inf.assume(operand)
+    return lambda: inline_call(inf, s, *method, {})
+
+
+def _call_plainly(
+    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
+) -> Abstract | None:
+    """Call what is not decided about by what it is given."""
     if function in _SHOWING and not kwargs and not inf.one_way:
         args = [exceptions.shown(inf, s, x) for x in args]
-        s.op, s.operands, types = "call", [Constant(function), *args], list(map(inf.type_of, args))
+        _write(s, function, args, {})
     if following.is_alike(function):
         args = [named_tuples.plain(inf, s, x) for x in args]
-        types = [inf.type_of(x) for x in args]
     ruled = registry.has_rules(function) or registry.is_constant(function)
-    unknown = [x for x, t in zip(args, types) if t is ANY or isinstance(t, Several)]
+    unknown = [x for x in args if inf.type_of(x) is ANY or isinstance(inf.type_of(x), Several)]
     if any(ruled or not isinstance(x, Rest) for x in unknown):
         raise Refused(f"an argument of {named(function)} of unknown type")
     if ruled:
@@ -303,64 +313,19 @@ def call_known(
         absent = [name for name, x in kwargs.items() if known(inf.type_of(x)) is np._NoValue]
         if absent:
             kwargs = {name: x for name, x in kwargs.items() if name not in absent}
-            s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
-        asked = next((x for x, t in zip(args, types) if array_method(inf, function, t)), None)
+            _write(s, function, args, kwargs)
+        asked = next((x for x in args if array_method(inf, function, inf.type_of(x))), None)
         if asked is not None and not inf.one_way:
             made = Statement("call_method", [asked], Variable("array"), ("__array__", ()), s.position)
-            args = [made.made if x is asked else x for x in args]
-            s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
+            _write(s, function, [made.made if x is asked else x for x in args], kwargs)
             return inf.first(made)
         args, kwargs = inf.settled(s, function, args, kwargs)
-        types = [inf.type_of(x) for x in args]
-    if function in _BITWISE and all(map(is_of_bits, types)):
-        return pure(inf, s, outcome(function, types, {}))
     if is_hashable(function) and function in _SPREAD and len(args) > 1 and not kwargs:
-        alone = len(args) == 2 and number_types(types[1]) is None
-        rest = args[1] if alone else inf.before(s, "build_tuple", args[1:])
-        s.op, s.operands, s.data = "call", [Constant(_SPREAD[function]), args[0], rest], ()
-        return call_known(inf, s, _SPREAD[function], [args[0], rest], {})
-    drawn = draws.drawing(inf, s, function, args, kwargs)
-    if drawn is not None:
-        return drawn
-    if draws.is_own(types) and function in draws.MEANINGS:
-        return inline_call(inf, s, draws.MEANINGS[function], args, kwargs)
-    if function is operator.or_ and any(map(is_class, types)) and all(is_class(t) or is_none(t) for t in types):
-        return known_as(inf, s, operator.or_(*map(example_of, types)))
-    chosen = isinstance(function, np.ufunc) and bool(kwargs) and "out" not in kwargs
-    if chosen and id(function) in DEFINITIONS and any(not isinstance(t, Known) and not is_of_bits(t) for t in types):
-        return inline_call(inf, s, DEFINITIONS[id(function)], args, kwargs)
-    if registry.has_rules(function):
-        return by_rule(inf, s, function, args, kwargs, function)
-    if registry.is_constant(function) and is_pure(function):
-        require_inert(*types, *map(inf.type_of, kwargs.values()))
-        options = {k: inf.type_of(v) for k, v in kwargs.items()}
-        result = result_of(inf, function, types, options, constant=True)
-        if isinstance(result, Tuple) and not has_numpy_outcome(function):
-            raise Refused(f"a call of {named(function)}, whose result may have another length")
-        return pure(inf, s, result)
-    if registry.is_constant(function):
-        if type(function) is not FunctionType:
-            raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
-        given = inf.before(s, "build_tuple", args)
-        named_ones = inf.before(s, "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)])
-        return inline_call(inf, s, without_derivative, [Constant(Body(function)), given, named_ones], {})
-    if id(function) in DEFINITIONS:
-        return inline_call(inf, s, DEFINITIONS[id(function)], args, kwargs)
-    if type(function) is FunctionType and inf.world.in_scope(function):
-        return inline_call(inf, s, function, args, kwargs)
-    cached = type(function) is functools._lru_cache_wrapper
-    if cached and all(isinstance(t, Known) for t in types) and not (kwargs or inf.wanted):
-        return caching.ask(inf, s, function, args)
-    if cached and assigns(inf) and depends(function, ()):
-        raise Refused("a cache that may come to see what has been changed")
-    inner = implementation(function)
-    if inner is not None and inf.world.in_scope(inner):
-        return inline_call(inf, s, inner, args, kwargs)
-    if issubclass(type(function), type) and not inf.one_way and named_tuples.is_class(inf, function):
-        return named_tuples.make(inf, s, function, args, kwargs)
-    if issubclass(type(function), type):
-        return construct(inf, s, function, args, kwargs)
-    raise Refused(f"a call of {named(function)}")
+        alone = len(args) == 2 and number_types(inf.type_of(args[1])) is None
+        together = [args[0], args[1] if alone else inf.before(s, "build_tuple", args[1:])]
+        _write(s, _SPREAD[function], together, {})
+        return call_known(inf, s, _SPREAD[function], together, {})
+    return callables.call(inf, s, function, args, kwargs)
 
 
 def _dispatches(function: Any) -> bool:
@@ -382,7 +347,7 @@ def _call_dispatched(
     if len(targets) != 1:
         raise Refused(f"a call of {named(function)}, of what may be of several classes")
     (target,) = targets
-    s.op, s.operands, s.data = "call", [Constant(target), *args, *kwargs.values()], tuple(kwargs)
+    _write(s, target, args, kwargs)
     return call_known(inf, s, target, args, kwargs)
 
 
@@ -400,8 +365,12 @@ def _made_anew(inf: Inference, s: Statement, cls: type, values: dict[str, Operan
 
 def _for_all_ways(
     inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Callable[[], Abstract | None] | None:
+) -> Does | None:
     """What does a call where more than one way is followed: other statements, or a definition; None if nothing does."""
+    if inf.one_way or not is_hashable(function):
+        return None
+    if function in _OF_VALUES and require_value(inf, s, args):
+        return lambda: None
     if function is dict and not args and kwargs:
         return lambda: dicts.called(inf, s, kwargs)
     if function is dataclasses.replace:
@@ -467,4 +436,3 @@ _SPREAD: Final[dict[Any, Any]] = {np.ndarray.reshape: np.reshape, np.ndarray.tra
 _OF_VALUES: Final = (len, int, range, enumerate, zip, reversed)
 """What raises if it is given None."""
 _SHOWING: Final = (str, repr, format, ascii)
-_BITWISE: Final = (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert)

@@ -23,11 +23,10 @@ from autodiff_hook.transform.specialise import (
     dicts,
     dividing,
     draws,
-    lists,
     named_tuples,
+    of_containers,
     patterns,
     records,
-    sets,
     several,
     texts,
 )
@@ -56,24 +55,10 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import (
-    built_class,
-    inert_class,
-    is_set,
-    number_types,
-    plain_types,
-)
+from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types, plain_types
 from autodiff_hook.transform.specialise.objects import class_of, is_object, look
-from autodiff_hook.transform.specialise.plans import (
-    alias,
-    is_hashable,
-    is_only_iterated,
-    items_of,
-    known_as,
-    part_of,
-    pure,
-    spread,
-)
+from autodiff_hook.transform.specialise.of_containers import VIEWS
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, is_only_iterated, known_as, pure
 from autodiff_hook.transform.specialise.program import Alias
 from autodiff_hook.transform.specialise.results import FLAGS, abstract_of, exact_types, is_fixed, outcome
 from autodiff_hook.transform.specialise.ruled import by_rule
@@ -133,18 +118,15 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return known_as(inf, s, getattr(value.value, name))
     if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:
         return known_as(inf, s, getattr(value.example, name))
-    types = number_types(value)
     scalar = _sole_scalar(value)
     if scalar is not None and name in _OF_SCALARS:
         return known_as(inf, s, getattr(scalar(0), name))
-    if types is not None:
-        if name == "real" and types <= {float, int, bool}:
-            return by_rule(inf, s, float.real, [owner], {}, lambda x: x.real)
-        descriptors = {id(d): d for d in (getattr(cls, name, None) for cls in types)}
-        if len(descriptors) == 1 and registry.has_rules(next(iter(descriptors.values()))):
-            return by_rule(inf, s, next(iter(descriptors.values())), [owner], {}, lambda x: getattr(x, name))
-        if name == "imag" and not any(issubclass(cls, complex) for cls in types):
-            return pure(inf, s, outcome(lambda x: x.imag, [value], {}))
+    types = number_types(value)
+    descriptor = None if types is None else _descriptor_of(types, name)
+    if descriptor is not None:
+        return by_rule(inf, s, descriptor, [owner], {}, lambda x: getattr(x, name))
+    if types is not None and name == "imag" and not any(issubclass(cls, complex) for cls in types):
+        return pure(inf, s, outcome(lambda x: x.imag, [value], {}))
     if isinstance(value, Instance) and value.cls is FLAGS and name in LAYOUT:
         return layout(inf, s, value, name)
     if isinstance(value, Instance) and value.cls is np.ndarray:
@@ -156,6 +138,15 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     if isinstance(value, Known) and (inf.one_way or is_fixed(value.value)):
         return attributes.of_class_or_module(inf, s, value.value, name)
     raise Refused(f"the attribute {name} of {named(value)}")
+
+
+def _descriptor_of(types: frozenset[type], name: str) -> Any:
+    """What has a rule for an attribute of numbers of these types; None if nothing has one for them all."""
+    if name == "real" and types <= {float, int, bool}:
+        return float.real
+    descriptors = {id(found): found for found in (getattr(cls, name, None) for cls in types)}
+    (first, *others) = descriptors.values()
+    return first if not others and registry.has_rules(first) else None
 
 
 LAYOUT: Final = ("contiguous", "c_contiguous", "f_contiguous", "fnc", "forc", "aligned")
@@ -215,12 +206,12 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         if is_object(inf.world, getattr(value.value, name, None)):
             return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
-    if name in ("keys", "values", "items") and not args:
+    if name in VIEWS and not args:
         parts = apart.entries(inf, s, name)
         if parts is not None:
             return apart.begin(inf, s, parts)
     if isinstance(value, Outside):
-        if name in ("keys", "values", "items"):
+        if name in VIEWS:
             dicts.ask_for_any_key(inf, value)
         if value.cls is list:
             changing.ask_for_list(inf, owner, value, name)
@@ -242,54 +233,23 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(value, Known) and isinstance(value.value, Enum):
         member, s.operands[0], name = attributes.of_member(inf, value.value, owner, name)
         return attributes.method_call(inf, s, member, name, args, names)
-    if isinstance(value, Dict) and is_set(value):
-        return sets.method(inf, s, name, args, names)
-    if isinstance(value, List) and name == "append" and len(args) == 1 and not names:
-        if s.result is not None:
-            inf.types[s.result] = Known(None)
-        s.op, s.operands, s.data, s.result = "list_append", [owner, args[0]], None, None
-        return inf.evaluate(inf, s)
-    if isinstance(value, List) and name == "extend" and len(args) == 1 and not names and not inf.one_way:
-        if items_of(inf.type_of(args[0])) is not None:
-            lists.extend(inf, s, owner, spread(inf, args[0]))
-            return inf.evaluate(inf, s)
-    if isinstance(value, List) and name == "pop" and not args and not inf.one_way:
-        return lists.pop(inf, s)
-    if isinstance(value, (Dict, Tuple)) and name in ("keys", "values", "items") and not args and not inf.one_way:
-        if isinstance(value, Dict) or value.cls is dict:
-            return dicts.view(inf, s, name)
-    if isinstance(value, List) and name == "copy" and not args:
-        found = lists.copy_of(inf, s, owner)
-        if found is not None:
-            return found
-    if isinstance(value, Tuple) and (name in ("append", "extend") or name == "pop" and not args):
-        lists.ask_for_changes(inf, owner)
-    code = changing.method(inf, s, name, args, names)
-    if code is not None:
-        return changing.followed(inf, s, code, args, names)
-    if isinstance(value, Tuple) and value.cls is dict and name in ("get", "pop") and not names and len(args) < 3:
-        key = inf.type_of(args[0])
-        if name == "get" and not isinstance(key, Known):
-            lists.ask_for_changes(inf, owner)
-        if isinstance(key, Known) and (key.value in value.keys or len(args) == 2) and name == "get":
-            if key.value in value.keys:
-                return part_of(inf, s, value.items, value.keys.index(key.value))
-            return alias(inf, s, args[1])
-        raise Refused(f"dict.{name}")
+    if isinstance(value, (Dict, List, Tuple)):
+        return of_containers.method_call(inf, s, value, name, args, names)
     if isinstance(value, Super):
         return attributes.super_method(inf, s, value, name, args, names)
     if inert_class(value) in (str, np.str_):
         return texts.method(inf, s, value, name, [inf.type_of(x) for x in args])
     if not inf.one_way and patterns.is_of_patterns(value):
         return patterns.method(inf, s, value, name, [inf.type_of(x) for x in args])
-    cls: Any = None
-    if isinstance(value, Array) and not value.scalar:
-        cls = np.ndarray
-    types = number_types(value)
-    if types is not None and len(types) == 1:
-        cls = next(iter(types))
-    if draws.is_own([value]):
-        cls = value.cls  # type: ignore[attr-defined]
+    return _native_method_call(inf, s, value, name, args, names)
+
+
+def _native_method_call(
+    inf: Inference, s: Statement, value: Abstract, name: str, args: list[Operand], names: tuple[str, ...]
+) -> Abstract | None:
+    """``owner.name(...)`` of an array, a number, a generator of random numbers, or an object that is known."""
+    owner = s.operands[0]
+    cls = _native_class(value)
     method = getattr(cls, name, None) if cls is not None else None
     if method is np.ndarray.view and isinstance(value, Array) and _shows_the_same(inf, value, args, names):
         s.op, s.operands, s.data = "getitem", [owner, Constant(Ellipsis)], None
@@ -305,6 +265,16 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     if method is None or type(method) is FunctionType and not draws.is_own([value]):
         raise Refused(f"the method {name} of {named(value)}")
     return call_with(inf, s, Constant(method), [owner, *args], names)
+
+
+def _native_class(value: Abstract) -> Any:
+    """The class of an array, of a number of one type, or of a generator of random numbers; None of what else."""
+    types = number_types(value)
+    if types is not None and len(types) == 1:
+        return next(iter(types))
+    if isinstance(value, Instance) and draws.is_own([value]):
+        return value.cls
+    return np.ndarray if isinstance(value, Array) and not value.scalar else None
 
 
 def _shows_the_same(inf: Inference, value: Array, args: list[Operand], names: tuple[str, ...]) -> bool:

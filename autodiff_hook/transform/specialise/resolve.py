@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import functools
 import operator
-import sys
-from collections import Counter
 from collections.abc import Callable
-from enum import EnumMeta
 from types import FunctionType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,7 +17,7 @@ from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.semantics.equivalents import iterating, managing, vectorizing
-from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place, value_or_made, value_or_zero
+from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place
 from autodiff_hook.semantics.operations import BINARY, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
     apart,
@@ -36,14 +33,13 @@ from autodiff_hook.transform.specialise import (
     following,
     halves,
     helpers,
+    items,
     keeping,
     lists,
     managers,
     matching,
     named_tuples,
     producers,
-    raises_when,
-    records,
     sets,
     stores,
     texts,
@@ -51,14 +47,10 @@ from autodiff_hook.transform.specialise import (
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
-    INT,
-    MISSING,
     Abstract,
     Array,
     Closure,
     Dict,
-    Fresh,
-    Instance,
     Iterator,
     Known,
     List,
@@ -70,23 +62,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Several,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Changes, Refused, is_plain
-from autodiff_hook.transform.specialise.calling import BODIES, HELD, STEPS, call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.calling import BODIES, STEPS, call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.dividing import divide
-from autodiff_hook.transform.specialise.grids import item_of_grid
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.kept import keep_function
-from autodiff_hook.transform.specialise.lattice import (
-    REAL,
-    built_class,
-    example_of,
-    inert_class,
-    is_true,
-    join,
-    known,
-    number_types,
-)
+from autodiff_hook.transform.specialise.lattice import REAL, built_class, example_of, is_true
 from autodiff_hook.transform.specialise.members import (
     attribute_of,
     imported,
@@ -99,23 +81,19 @@ from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.places import is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
-    is_hashable,
     items_of,
     known_as,
-    part_of,
     pure,
     require_inert,
     require_value,
     spread,
 )
-from autodiff_hook.transform.specialise.program import LOAD, PURE, STRUCTURAL
+from autodiff_hook.transform.specialise.program import PURE
 from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
-from autodiff_hook.transform.specialise.results import is_form_of_types, is_grid, samples
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
-from autodiff_hook.transform.specialise.views import flat_of, taken_flat
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
@@ -149,12 +127,12 @@ _OF_VALUES: Final = {
 def _extended(inf: Inference, s: Statement, owner: Array | List) -> Abstract | None:
     """``items += (a, b)``."""
     added = inf.type_of(s.operands[1])
-    items = items_of(added)
+    parts = items_of(added)
     if not isinstance(owner, List) or s.data != "+" or inf.one_way or added == owner:
         raise Refused("an array or a list is changed in place")
     if isinstance(added, Array) or look(inf, getattr(added, "cls", object), "__radd__") is not None:
         raise Refused("a list is added to what says itself how")
-    if items is None:
+    if parts is None:
         return inline_call(inf, s, extended, s.operands, {})
     lists.extend(inf, s, s.operands[0], spread(inf, s.operands[1]))
     return _same(inf, s)
@@ -262,141 +240,6 @@ def _in(inf: Inference, s: Statement) -> Abstract:
     return pure(inf, s, BOOL)
 
 
-def _build_tuple(inf: Inference, s: Statement) -> Abstract:
-    if s in inf.classes:
-        return named_tuples.built(inf, s)
-    if s.op == "build_list" and not s.operands:
-        return lists.begin(inf, s)
-    items = [inf.type_of(x) for x in s.operands]
-    cls = tuple if s.op == "build_tuple" else list
-    is_changed = s.position in inf.program.changed or s in inf.listed
-    found = lists.made_of(inf, s, tuple(items)) if cls is list and is_changed else None
-    if found is not None:
-        return found
-    if cls is tuple and all(isinstance(x, Known) and is_plain(x.value) for x in items):
-        return known_as(inf, s, tuple(example_of(x) for x in items))
-    inf.plans[s] = STRUCTURAL
-    examples = [_example_or_sample(x) for x in items]
-    place = s.position if cls is list else None
-    return Tuple(tuple(items), cls, example=cls(examples), place=place)
-
-
-def _example_or_sample(value: Abstract) -> Any:
-    found = example_of(value)
-    types = number_types(value)
-    return samples(next(iter(types)))[0] if found is MISSING and types else found
-
-
-def _project(inf: Inference, s: Statement) -> Abstract | None:
-    if isinstance(inf.type_of(s.operands[0]), Array):
-        s.op, s.operands, s.data = "getitem", [s.operands[0], Constant(s.data)], None
-        return _getitem(inf, s)
-    items = items_of(inf.type_of(s.operands[0]))
-    if items is None:
-        raise Refused("a part of what is not a tuple")
-    return part_of(inf, s, items, s.data)
-
-
-def _getitem(inf: Inference, s: Statement) -> Abstract | None:
-    if raises_when.before_item(inf, s):
-        return None
-    owner, key = map(inf.type_of, s.operands)
-    array = flat_of(owner)
-    if array is not None:
-        s.operands[0] = inf.before(s, "call_method", [array], taken_flat(key))
-        return inf.evaluate(inf, s)
-    if isinstance(key, Known) and is_hashable(key.value) and is_assigned(inf, owner, key.value):
-        return assigned.read(inf, s, owner.example, s.operands[0], key.value)
-    if isinstance(owner, Outside) and records.is_part(inf, s.operands[0], owner, known(key)):
-        return alias(inf, s, inf.world.part(inf.final(s.operands[0]), owner.example, known(key), True))
-    if isinstance(owner, Outside) and owner.cls in (list, dict):
-        if not isinstance(key, Known):
-            dicts.ask_for_any_key(inf, owner)
-        if not isinstance(key, Known) or not _names_a_part(owner.cls, key.value):
-            raise Refused("an item of an object by an unknown key")
-        return alias(inf, s, inf.world.part(inf.final(s.operands[0]), owner.example, key.value, True))
-    if isinstance(owner, Tuple) and owner.cls is dict:
-        if not isinstance(key, Known):
-            return dicts.item_by_unknown_key(inf, s, owner)
-        if key.value not in owner.keys:
-            raise Refused("an item of a dict by a key that it does not have")
-        return part_of(inf, s, owner.items, owner.keys.index(key.value))
-    if inert_class(owner) is str:
-        return texts.item(inf, s, owner, key)
-    if isinstance(owner, Known) and owner.value is sys.version_info and isinstance(key, Known):
-        return known_as(inf, s, owner.value[key.value])
-    if isinstance(owner, Known) and type(owner.value) is EnumMeta and isinstance(key, Known):
-        return constants.member(inf, s, owner.value, owner.value.__members__, key.value)
-    if isinstance(owner, Known) and is_form_of_types(owner.value) and known(key) is not MISSING:
-        return known_as(inf, s, owner.value[known(key)])
-    if isinstance(owner, Known) and is_grid(owner.value):
-        return item_of_grid(inf, s, owner.value, s.operands[1])
-    items = items_of(owner)
-    if items is not None:
-        if isinstance(key, Known) and type(key.value) is int:
-            return part_of(inf, s, items, key.value)
-        if isinstance(key, Known) and type(key.value) is slice and isinstance(owner, (Known, Tuple)):
-            return _slice_of_tuple(inf, s, owner, items, key.value)
-        code = any(isinstance(x, Known) and callable(x.value) for x in items)
-        if number_types(key) == INT.types and items and not code:
-            together = functools.reduce(join, items)
-            types = number_types(together)
-            if types is not None or isinstance(together, Instance):
-                inf.plans[s] = LOAD
-                return together if types is None else Number(types)
-        if isinstance(owner, Tuple) and owner.cls is list and owner.place is not None and not inf.one_way:
-            raise Changes("a list that is written out is read at an unknown place", owner.place)
-        raise Refused("an item of a tuple by an unknown index")
-    if isinstance(owner, Dict) and built_class(owner) is None:
-        require_inert(key)
-        if owner.site.cls is MISSING:
-            raise Refused("an item of a dict that may have default values")
-        if owner.site.made_by is not None and s.data != HELD:
-            return inline_call(inf, s, value_or_made, [*s.operands, Constant(owner.site.made_by)], {})
-        if owner.site.cls is Counter and s.data != HELD:
-            return inline_call(inf, s, value_or_zero, s.operands, {})
-        inf.plans[s] = LOAD
-        return dicts.item_of_dict(inf, owner, key)
-    if isinstance(owner, List):
-        if inert_class(key) is slice:
-            return lists.slice_of(inf, s, owner)
-        if number_types(key) not in (INT.types, BOOL.types):
-            raise Refused("an item of a list by an unknown index")
-        inf.plans[s] = LOAD
-        return lists.item_of_list(owner)
-    return call_known(inf, s, operator.getitem, s.operands, {})
-
-
-def _slice_of_tuple(
-    inf: Inference, s: Statement, owner: Known | Tuple, items: tuple[Abstract, ...], part: slice
-) -> Abstract | None:
-    """``items[a:b]`` of a tuple, or of a list that nothing changes."""
-    cls = owner.cls if isinstance(owner, Tuple) else tuple
-    if cls not in (tuple, list):
-        raise Refused("a slice of a named tuple")
-    parts = spread(inf, s.operands[0], range(len(items))[part])
-    s.op, s.operands, s.data = "build_tuple" if cls is tuple else "build_list", parts, None
-    return _build_tuple(inf, s)
-
-
-def _names_a_part(cls: type, key: Any) -> bool:
-    """Whether a key names one item of a list or a dict: a slice of a list is a new list each time."""
-    if cls is list:
-        return type(key) in (int, bool)
-    return cls is dict and is_hashable(key)
-
-
-def _build_slice(inf: Inference, s: Statement) -> Abstract:
-    values = [inf.type_of(x) for x in s.operands]
-    if all(isinstance(v, Known) for v in values):
-        return known_as(inf, s, slice(*map(example_of, values)))
-    if any(isinstance(v, (Fresh, Outside, Reference)) for v in values):
-        raise Refused("a slice whose ends are objects, which may run code")
-    if any(types is not None and not types <= lists.WHOLE | {bool} for types in map(number_types, values)):
-        raise Refused("a slice of numbers that are not whole")
-    return pure(inf, s, Instance(slice, example=slice(*map(example_of, values))))
-
-
 def _check(inf: Inference, s: Statement) -> Abstract | None:
     value = s.operands[0]
     kind = inf.type_of(value)
@@ -474,12 +317,12 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "is_not": comparing.same,
     "in": _in,
     "not_in": _in,
-    "build_tuple": _build_tuple,
+    "build_tuple": items.build,
     "unpack": displays.unpack,
     "unpack_rest": displays.with_rest,
-    "project": _project,
-    "getitem": _getitem,
-    "build_list": _build_tuple,
+    "project": items.project,
+    "getitem": items.getitem,
+    "build_list": items.build,
     "star": displays.star,
     "dict_update": displays.updated,
     "list_extend": displays.extended,
@@ -489,7 +332,7 @@ _MEANINGS: Final[dict[str, Meaning]] = {
     "import_from": imported_from,
     "list_append": lists.append,
     "map_add": stores.entry,
-    "build_slice": _build_slice,
+    "build_slice": items.build_slice,
     "make_cell": cells.make_cell,
     "cell_set": cells.cell_set,
     "cell_get": cells.cell_get,
