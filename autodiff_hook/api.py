@@ -184,9 +184,7 @@ def jvp(
 ) -> tuple[T, Any, A]: ...
 @overload
 def jvp(f: Callable[..., T], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[T, Any]: ...
-def jvp(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
-) -> tuple[Any, ...]:
+def jvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False) -> Any:
     """The value of ``f`` and its derivative in the direction of ``tangents``, as ``(y, ẏ)``.
 
     ``tangents`` has the form of gradients: one for each primal, None for zero, a ``Tangent`` or a dict for
@@ -196,7 +194,7 @@ def jvp(
     ((15.0, 5.0), (35.0, 10.0))
     """
     if not has_aux:
-        return _in_direction("jvp", generic_jvp, f, primals, tangents)  # type: ignore[no-any-return]
+        return _in_direction("jvp", generic_jvp, f, primals, tangents)
     found = _in_direction("jvp", _none_typed, f, primals, tangents)
     if found is MISS:
         return generic_jvp(f, primals, tangents, has_aux=True)
@@ -245,9 +243,7 @@ def hvp(
 ) -> tuple[tuple[Any, ...], A]: ...
 @overload
 def hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]: ...
-def hvp(
-    f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False
-) -> tuple[Any, ...]:
+def hvp(f: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, has_aux: bool = False) -> Any:
     """The Hessian of a scalar function times ``tangents``: a tuple, one product for each primal.
 
     With ``has_aux``, ``f`` returns ``(value, aux)``, and the result is ``(products, aux)``.
@@ -256,13 +252,13 @@ def hvp(
     ([60.0, 12.0],)
     """
     if not has_aux:
-        return _in_direction("hvp", generic_hvp, f, primals, tangents)  # type: ignore[no-any-return]
+        return _in_direction("hvp", generic_hvp, f, primals, tangents)
     found = _in_direction("hvp_aux", _none_typed, f, primals, tangents)
     # Programs of this form have no effects, so the function may run once more for the rest of what it returns.
     return generic_hvp(f, primals, tangents, has_aux=True) if found is MISS else (found, f(*primals)[1])
 
 
-def generic_hvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def generic_hvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """``hvp`` by carried programs."""
     _require_tuples(f, primals, tangents)
     # Containers are known by identity, and tangents may be the very containers that the primals are.
@@ -273,7 +269,7 @@ def generic_hvp(f: Callable[..., Any], primals: Any, tangents: Any, has_aux: boo
         scalar_seed(value, f)
         return (derivative, aux[0]) if has_aux else derivative
 
-    return generic_gradient(slope, *primals, has_aux=has_aux)  # type: ignore[no-any-return]
+    return generic_gradient(slope, *primals, has_aux=has_aux)
 
 
 @overload

@@ -192,6 +192,5 @@ def _kind_of_reference(value: Reference, around: Mapping[Site, Kind]) -> Any:
 
 def _class_of(value: List | Dict | Record) -> type:
     """The exact class of what is given."""
-    if isinstance(value, Dict) and value.site.cls in MAPPINGS:
-        return value.site.cls  # type: ignore[no-any-return]
-    return value.cls
+    cls: type = value.site.cls if isinstance(value, Dict) and value.site.cls in MAPPINGS else value.cls
+    return cls

@@ -267,7 +267,7 @@ class Backwards(Rebuilding):
         mapping: dict[Operand, Operand] = {}
         for s in recalls:
             kept = record.operands[1 + s.data[1]]
-            mapping[s.result] = known.get(kept) or self.at_hand(kept, pair.step, pair.latch)  # type: ignore[index]
+            mapping[s.made] = known.get(kept) or self.at_hand(kept, pair.step, pair.latch)
         pair.step.statements = [s for s in pair.step.statements if s not in recalls]
         pair.latch.statements.remove(record)
         substitute(self.ir.blocks, mapping)

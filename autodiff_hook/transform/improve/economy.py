@@ -208,5 +208,5 @@ class _Flip:
         self.block.statements = [s for s in self.block.statements if s not in self.dropped]
         known: dict[Operand, Operand] = {}
         for s in self.dropped:
-            known[s.result] = resolve(_negated(s), known)  # type: ignore[index]
+            known[s.made] = resolve(_negated(s), known)
         return known

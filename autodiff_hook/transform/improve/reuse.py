@@ -224,7 +224,7 @@ def _add_into(ir: IR, site: Site, owners: Ownership) -> None:
             s.op, s.data, s.operands = "call", (), [Constant(add_into), a, *setting.operands[1:]]
             gone |= {zeros, setting}
             lifetimes.last.update((x, max(place, lifetimes.last[x])) for x in setting.operands[1:])
-            owners.joined(s.result, a)  # type: ignore[arg-type]
+            owners.joined(s.made, a)
         block.statements = [s for s in block.statements if s not in gone]
 
 

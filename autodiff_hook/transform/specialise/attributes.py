@@ -39,6 +39,7 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import shown
 from autodiff_hook.transform.specialise.kept import Kept, names_of
+from autodiff_hook.transform.specialise.named_tuples import fields_of
 from autodiff_hook.transform.specialise.objects import (
     METHODS,
     assign,
@@ -227,7 +228,7 @@ OF_ALL_WAYS[operating.held] = _held
 
 def _item(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str) -> Abstract:
     """A field of a named tuple."""
-    fields = value.cls._fields  # type: ignore[attr-defined]
+    fields = fields_of(value.cls)
     if name not in fields:
         raise Refused(f"the attribute {name} of {value.cls.__qualname__}")
     place = fields.index(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
@@ -33,7 +34,10 @@ from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, kn
 from autodiff_hook.transform.specialise.program import ITEMS, Given
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 
-_OF_LISTS: Final[dict[str, Any]] = {
+Code = Callable[..., Any]
+"""The definition of a method."""
+
+_OF_LISTS: Final[dict[str, Code]] = {
     "insert": changing.insert,
     "remove": changing.remove,
     "reverse": changing.turn,
@@ -44,7 +48,7 @@ _OF_LISTS: Final[dict[str, Any]] = {
     "index": changing.place_of,
     "count": changing.number_of,
 }
-_OF_DICTS: Final[dict[str, Any]] = {
+_OF_DICTS: Final[dict[str, Code]] = {
     "get": changing.value_of,
     "setdefault": changing.value_or_new,
     "pop": changing.taken_by_key,
@@ -52,8 +56,8 @@ _OF_DICTS: Final[dict[str, Any]] = {
     "popitem": changing.last_taken,
     "clear": changing.emptied,
 }
-_OF_ORDERED: Final[dict[str, Any]] = {"popitem": changing.end_taken, "move_to_end": changing.move_to_end}
-_OF_COUNTERS: Final[dict[str, Any]] = {
+_OF_ORDERED: Final[dict[str, Code]] = {"popitem": changing.end_taken, "move_to_end": changing.move_to_end}
+_OF_COUNTERS: Final[dict[str, Code]] = {
     "update": changing.count,
     "subtract": changing.uncount,
     "total": changing.total,
@@ -71,7 +75,7 @@ def ask_for_list(inf: Inference, owner: Operand, value: Outside, name: str) -> N
         ask_for_copy(inf, inf.final(owner))
 
 
-def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: tuple[str, ...]) -> FunctionType | None:
+def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: tuple[str, ...]) -> Code | None:
     """The definition of a method of the list or dict at hand; None if it is another method."""
     owner = s.operands[0]
     kind = inf.type_of(owner)
@@ -84,18 +88,17 @@ def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: 
         return None
     if isinstance(kind, List):
         itself = name == "extend" and len(args) == 1 and inf.type_of(args[0]) == kind
-        found: FunctionType | None = None if itself else _OF_LISTS.get(name)
-        return found
+        return None if itself else _OF_LISTS.get(name)
     if isinstance(kind, Dict) and kind.site.cls is Counter and name in _OF_COUNTERS:
         if names or name in ("update", "subtract") and any(map(may_be_mapping, map(inf.type_of, args))):
             raise Refused(f"Counter.{name} of a mapping")
-        return _OF_COUNTERS[name]  # type: ignore[no-any-return]
+        return _OF_COUNTERS[name]
     if isinstance(kind, Dict) and kind.site.cls is OrderedDict and name in _OF_ORDERED:
-        return _OF_ORDERED[name]  # type: ignore[no-any-return]
+        return _OF_ORDERED[name]
     if isinstance(kind, Dict) and name == "pop" and len(args) == 2:
-        return changing.taken_or_default  # type: ignore[return-value]
+        return changing.taken_or_default
     plain = isinstance(kind, Dict) and kind.site.cls is None
-    return changing.copied if name == "copy" and plain else _OF_DICTS.get(name) if isinstance(kind, Dict) else None  # type: ignore[return-value]
+    return changing.copied if name == "copy" and plain else _OF_DICTS.get(name) if isinstance(kind, Dict) else None
 
 
 def is_union(inf: Inference, s: Statement) -> bool:
@@ -111,9 +114,7 @@ def is_union(inf: Inference, s: Statement) -> bool:
     return True
 
 
-def followed(
-    inf: Inference, s: Statement, code: FunctionType, args: list[Operand], names: tuple[str, ...]
-) -> Abstract | None:
+def followed(inf: Inference, s: Statement, code: Code, args: list[Operand], names: tuple[str, ...]) -> Abstract | None:
     """The call of a method by its definition."""
     owner = s.operands[0]
     if code is changing.update and len(args) == len(names):

@@ -83,8 +83,7 @@ def drawing(
 
 def _is_shape(kind: Abstract) -> bool:
     """Whether a value says how many numbers are drawn along each axis."""
-    whole = isinstance(kind, Tuple) and kind.cls is tuple
-    return whole and all(is_number_of(item, WHOLE) for item in kind.items)  # type: ignore[attr-defined]
+    return isinstance(kind, Tuple) and kind.cls is tuple and all(is_number_of(item, WHOLE) for item in kind.items)
 
 
 def is_own(types: list[Abstract]) -> bool:

@@ -57,25 +57,25 @@ from autodiff_hook.transform.specialise.plans import alias, items_of, pure, requ
 from autodiff_hook.transform.specialise.program import Given
 
 _DOUBLE: Final = np.dtype(float)
+Code = Callable[..., Any]
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
 
 
-def equivalent(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> FunctionType | None:
+def equivalent(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Code | None:
     """The definition that is followed in the place of a call; None if there is none."""
-    found: FunctionType | None = _ALWAYS.get(function)
+    found: Code | None = _ALWAYS.get(function)
     if function in _SOMETIMES:
         found = _SOMETIMES[function](list(map(inf.type_of, args)), kwargs)
     return found
 
 
-def rows(inf: Inference, s: Statement) -> FunctionType | None:
+def rows(inf: Inference, s: Statement) -> Code | None:
     """The definition of ``zip(*rows)`` of any number of lists; None of something else."""
     function, args, kwargs = map(inf.type_of, s.operands)
     known = isinstance(function, Known) and function.value is zip and isinstance(kwargs, Known) and kwargs.value is None
     if not known or not isinstance(args, List) or not isinstance(args.item, (List, Tuple)):
         return None
-    found: Any = iterating.columns
-    return found  # type: ignore[no-any-return]
+    return iterating.columns
 
 
 def listed(
@@ -112,18 +112,16 @@ def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | No
     return made
 
 
-def truth(inf: Inference, kind: Abstract, negated: bool) -> FunctionType | None:
+def truth(inf: Inference, kind: Abstract, negated: bool) -> Code | None:
     """What tells whether an object holds, by ``__bool__`` or by its length."""
     cls = object_class(kind)
     if cls is None:
         return None
     if type(look(inf, cls, "__bool__")) is FunctionType:
-        found: Any = operating.fails if negated else operating.holds
-    elif type(look(inf, cls, "__len__")) is FunctionType:
-        found = operating.is_empty if negated else operating.is_filled
-    else:
-        return None
-    return found  # type: ignore[no-any-return]
+        return operating.fails if negated else operating.holds
+    if type(look(inf, cls, "__len__")) is FunctionType:
+        return operating.is_empty if negated else operating.is_filled
+    return None
 
 
 def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
@@ -235,8 +233,9 @@ def _item(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:
 
 def _axes_of_doubles(kind: Abstract) -> int | None:
     """How many axes an array of doubles has; None if that is not known, or of something else."""
-    doubles = isinstance(kind, Array) and not kind.scalar and same_dtype(kind.dtype, _DOUBLE)
-    return kind.ndim if doubles else None  # type: ignore[attr-defined]
+    if not isinstance(kind, Array) or kind.scalar or not same_dtype(kind.dtype, _DOUBLE):
+        return None
+    return kind.ndim
 
 
 def _chain(kinds: list[Abstract], kwargs: dict[str, Any]) -> Any:

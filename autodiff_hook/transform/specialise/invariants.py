@@ -108,7 +108,7 @@ def _move(
             # The loop may have no iteration in which the item would be missed.
             s.op, s.operands, s.data = "call", [Constant(item_or_none), *s.operands], ()
     before.statements += moved
-    sure = [s.result for s in moved if not _may_be_none(s) or isinstance(program.type_of(s.result), Reference)]  # type: ignore[arg-type]
+    sure = [s.result for s in moved if not _may_be_none(s) or isinstance(program.type_of(s.result), Reference)]
     inside.difference_update(x for x in sure if x is not None)
     block.statements = kept
     return bool(moved)
@@ -170,7 +170,7 @@ def _row_of(s: Statement, program: Program) -> Site | None:
     if program.plans.get(s) == LOAD and s.op == "getattr":
         kind = content_of(program.type_of(s.operands[0]))
         return kind.site.root() if isinstance(kind, Reference) else None
-    if program.plans.get(s) != LOAD or s.op != "getitem" or not isinstance(program.type_of(s.result), (List, Number)):  # type: ignore[arg-type]
+    if program.plans.get(s) != LOAD or s.op != "getitem" or not isinstance(program.type_of(s.result), (List, Number)):
         return None
     owner = program.type_of(s.operands[0])
     return owner.site.root() if isinstance(owner, (List, Dict)) else None

@@ -55,7 +55,7 @@ class Items(Buffers):
 
     def _reverse_parts(self, s: Statement, out: Block) -> None:
         """Go back over a list that was made of items of others."""
-        kind = self.program.type_of(s.result)  # type: ignore[arg-type]
+        kind = self.program.type_of(s.result)
         if not isinstance(kind, List) or kind.item is None or not has_slots(kind.item):
             return
         made = self._buffer(s.made, out)

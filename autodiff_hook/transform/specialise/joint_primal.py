@@ -250,7 +250,7 @@ class PrimalHalf:
     def _copied(self, s: Statement, out: Block) -> Statement:
         """What copies a part of an array that is read."""
         part = self.builder.emit(out, s.op, *s.operands, data=s.data, position=s.position)
-        self.program.types[part] = self.program.types[s.result]  # type: ignore[index]
+        self.program.types[part] = self.program.types[s.made]
         self.views[s.result] = part
         return Statement("call_method", [part, IN_ITS_ORDER], s.result, ("copy", ()), s.position)
 

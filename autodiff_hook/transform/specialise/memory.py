@@ -260,7 +260,7 @@ class _Settling:
             return
         if root in self.memory.stored and s.op == "getitem" and s.operands[0] is root:
             self.program.plans[s] = READ
-            if isinstance(self.type_of(s.result), Array) and self._changes_after(root, block, place):  # type: ignore[arg-type]
+            if isinstance(self.type_of(s.result), Array) and self._changes_after(root, block, place):
                 self._keep(s.made, self.users.get(s.made, []), s.made in self.passed_on)
         elif isinstance(kind, Reference) or root in self.memory.stored:
             whole = self._asks_for_all(root, s, plan) and not self._is_closure(s)

@@ -72,6 +72,12 @@ def _class(module: Any, name: Any, fields: Any) -> type:
     return namedtuple(name, fields, module=module)
 
 
+def fields_of(cls: Any) -> tuple[str, ...]:
+    """The names of the fields of a class of named tuples."""
+    names: tuple[str, ...] = cls._fields
+    return names
+
+
 def make(inf: Inference, s: Statement, cls: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
     """``Point(x, y=y)``."""
     inf.world.attribute(cls, "__new__")
@@ -107,12 +113,12 @@ def arity(inf: Inference, cls: Any) -> int | None:
     """How many values a class of named tuples is called with; None if that is not certain, or of other classes."""
     if not isinstance(cls, type) or not is_class(inf, cls) or cls.__new__.__defaults__:
         return None
-    return len(cls._fields)  # type: ignore[attr-defined]
+    return len(fields_of(cls))
 
 
 def as_dict(inf: Inference, s: Statement, value: Tuple) -> Abstract | None:
     """``point._asdict()``."""
-    names: tuple[str, ...] = value.cls._fields  # type: ignore[attr-defined]
+    names = fields_of(value.cls)
     parts = spread(inf, s.operands[0])
     s.op, s.operands, s.data = "build_map", [x for pair in zip(map(Constant, names), parts) for x in pair], None
     return inf.evaluate(inf, s)
@@ -120,7 +126,7 @@ def as_dict(inf: Inference, s: Statement, value: Tuple) -> Abstract | None:
 
 def replaced(inf: Inference, s: Statement, value: Tuple, given: dict[str, Operand]) -> Abstract:
     """``point._replace(x=x)``."""
-    names, owner = value.cls._fields, s.operands[0]  # type: ignore[attr-defined]
+    names, owner = fields_of(value.cls), s.operands[0]
     if not set(given) <= set(names) or inf.block is None:
         raise Refused("fields that do not exist")
     parts = {name: Statement("getitem", [owner, Constant(i)], Variable(name)) for i, name in enumerate(names)}

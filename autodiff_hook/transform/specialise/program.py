@@ -102,9 +102,10 @@ class Program:
     lent: list[Abstract] = field(default_factory=list)
     """Of a function with a program of its own, what it is given and gives: the program around may change that."""
 
-    def type_of(self, operand: Operand) -> Abstract:
+    def type_of(self, operand: Operand | None) -> Abstract:
         """The abstract value of an operand."""
-        return Known(operand.value) if isinstance(operand, Constant) else self.types.get(operand, ANY)
+        # None, the result of a statement that has none, is no key.
+        return Known(operand.value) if isinstance(operand, Constant) else self.types.get(operand, ANY)  # type: ignore[arg-type]
 
     def does(self, *plans: str) -> bool:
         """Whether a statement has one of these plans."""

@@ -153,7 +153,7 @@ class Rules(PrimalHalf):
     def _has_forms(self, s: Statement, plan: RulePlan) -> bool:
         """Whether the tangent is a sum of what forms give; lists and tuples cannot be added."""
         forms = [self._form(plan, place) for place, _ in self.moved[s]]
-        kind = self.program.type_of(s.result)  # type: ignore[arg-type]
+        kind = self.program.type_of(s.result)
         if isinstance(kind, Reference) or isinstance(kind, Tuple) and kind.cls in (list, dict):
             return forms == [LINEAR]
         return None not in forms and (len(forms) == 1 or not isinstance(kind, Tuple))
@@ -169,7 +169,7 @@ class Rules(PrimalHalf):
 
     def _is_diagonal(self, s: Statement, plan: RulePlan, use: Use) -> bool:
         """Whether each element of the result is made of one of the argument: the pullback is its own transpose."""
-        target, result = plan.target, self.program.types[s.result]  # type: ignore[index]
+        target, result = plan.target, self.program.types[s.made]
         return (
             isinstance(target, np.ufunc)
             and (target.nin, target.nout, target.signature) == (1, 1, None)

@@ -130,9 +130,9 @@ class Spread:
             self._add(owner, True)
 
     def _name(self, owner: Reference, key: Operand | None) -> str | None:
-        found = None if key is None else self.program.type_of(key)
-        named = isinstance(found, Known) and type(found.value) is str and found.value in owner.site.named
-        return found.value if named else None  # type: ignore[union-attr]
+        found = self.program.type_of(key)
+        name = found.value if isinstance(found, Known) and type(found.value) is str else None
+        return name if name in owner.site.named else None
 
     def _items(self, operand: Operand) -> Mask:
         """What comes out of an iteration over a value; no key of a dict depends on what is differentiated."""

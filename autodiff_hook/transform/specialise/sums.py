@@ -14,13 +14,13 @@ from autodiff_hook.transform.specialise.program import APPEND, Program, RulePlan
 def summed_lists(program: Program, blocks: Iterable[Block]) -> set[Variable]:
     """The lists of numbers that begin empty, are appended to, and are read by ``sum`` alone."""
     statements = list(statements_of(blocks))
-    found = {s.result for s in statements if _begins(s, program)}
+    found = {s.made for s in statements if s.result is not None and _begins(s, program)}
     for s in statements:
         found.difference_update(x for x in s.operands if x in found and not _may_take(s, x, program))
     for block in blocks:
         terminator = block.terminator or Terminator("return", [])
         found.difference_update(terminator.operands, *(edge.args for edge in block.edges()))
-    return found  # type: ignore[return-value]
+    return found
 
 
 def is_sum(plan: object) -> bool:
