@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from autodiff_hook.algebras.given import Given
 from autodiff_hook.algebras.implicit import Carrying
 from autodiff_hook.algebras.levels import Pair, over_of, own_of, token_at
@@ -229,8 +231,6 @@ def require_one(before: Any, tangent: Any, where: str) -> None:
         for i, row in enumerate(zip(before, tangent)):
             require_one(*row, f"{where}[{i}]")
         return
-    import numpy as np
-
     if not np.array_equal(before, tangent):
         raise Unsupported(
             f"{where}: the arguments hold this under another name, too, with another tangent. It is one variable: give "
@@ -242,8 +242,6 @@ def _fits_leaf(form: str, value: Any, tangent: Any) -> tuple[bool, str]:
     if kind_of(type(tangent)) not in ("number", "array"):
         return False, "a number" if form == "number" else "an array"
     # Importing it takes longer than all the rest.
-    import numpy as np
-
     if np.iscomplexobj(tangent) and not np.iscomplexobj(value):
         return False, "real"
     if form == "number":

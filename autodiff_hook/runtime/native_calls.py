@@ -21,7 +21,8 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.plans import known_as, pure
 from autodiff_hook.transform.specialise.program import Given
-from autodiff_hook.transform.specialise.results import abstract_of, tried
+from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.trying import tried
 
 Step = Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.transform.improve.facts import ArrayFact, Dim, Fact, NumberFact, Symbol, is_floating
 from autodiff_hook.transform.improve.site import Site
@@ -33,8 +35,6 @@ class Lengths:
 
     def example(self, operand: Operand) -> Any:
         """What stands for an operand; ``LookupError`` if the shape of what is made of it may depend on more."""
-        import numpy as np
-
         fact, items = self.site.fact(operand), self.site.items(operand)
         if isinstance(operand, Constant) and _is_fixed(operand.value):
             return operand.value
@@ -80,8 +80,6 @@ def _in_examples(
     site: Site, call: Callable[[list[Any]], Any], examples: list[Lengths], args: list[list[Any]]
 ) -> tuple[Any, tuple[Dim | None, ...]] | None:
     """The dtype and the lengths of a result, None for those that are none of the operands'."""
-    import numpy as np
-
     first, second, least = map(call, args)
     if any(type(x) is not np.ndarray or x.ndim != first.ndim or x.dtype != first.dtype for x in (first, second)):
         return None
@@ -93,8 +91,6 @@ def _in_examples(
 
 def _called(function: Any, names: tuple[str, ...], args: list[Any]) -> Any:
     """What a function gives; None where it raises, as it would in the program."""
-    import numpy as np
-
     count = len(args) - len(names)
     try:
         with np.errstate(all="ignore"):

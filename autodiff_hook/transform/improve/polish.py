@@ -9,6 +9,8 @@ import sys
 from collections.abc import Container
 from typing import Any
 
+import numpy as np
+
 from autodiff_hook.ir.analysis import defined_in, natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
@@ -193,8 +195,6 @@ def _is_accumulated(param: Variable, ir: IR) -> bool:
 
 
 def _zeros(block: Block, known: Operand) -> Variable:
-    import numpy as np
-
     shape, zeros = known, Variable("zeros")
     if isinstance(known, Variable):
         shape = Variable("shape")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.analysis import count_uses, definitions, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import ArrayFact, constant_fact, is_number, value_of
@@ -233,8 +235,6 @@ def _is_ufunc(s: Statement) -> bool:
 
 def with_out(s: Statement, out: Operand) -> None:
     """Let an operation put its result into ``out``."""
-    import numpy as np
-
     if s.op == "call":
         s.operands.append(out)
         return

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Constant, Operand, Position, Statement, Variable
 from autodiff_hook.transform.improve.facts import (
     ArrayFact,
@@ -288,8 +290,6 @@ def common_dtype(a: Fact | None, b: Fact | None) -> Any:
     if "d" in chars and chars <= set("df?bBhHiIlLqQ"):
         return next(f.dtype for f in arrays if f.dtype.char == "d")
     if chars == {"?"} and others and all(map(is_floating, others)):
-        import numpy as np
-
         return np.dtype(float)
     plain = all(t in (int, float) for f in others for t in f.types)  # type: ignore[union-attr]
     return arrays[0].dtype if chars == {"f"} and plain else None

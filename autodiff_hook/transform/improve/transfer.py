@@ -6,6 +6,8 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Operand, Statement
 from autodiff_hook.transform.improve.examples import by_example
 from autodiff_hook.transform.improve.facts import (
@@ -188,8 +190,6 @@ def _inplace(site: Site, s: Statement) -> Fact | None:
 
 
 def _ufunc(site: Site, function: Any, operands: list[Operand]) -> Fact | None:
-    import numpy as np
-
     facts = [site.fact(x) for x in operands]
     numbers = [f for f in facts if is_number(f)]
     if all(map(is_single, facts)):
@@ -220,8 +220,6 @@ def _build_tuple(site: Site, s: Statement) -> Fact | None:
 
 
 def _compare(site: Site, s: Statement) -> Fact | None:
-    import numpy as np
-
     facts = [site.fact(x) for x in s.operands]
     if any(map(is_array, facts)) and all(is_number(f) or is_array(f) and f.dtype.kind in "fiub" for f in facts):
         return site.elementwise(np.dtype(bool), *s.operands)

@@ -30,7 +30,8 @@ from autodiff_hook.transform.specialise.caching import is_constant
 from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import PURE
-from autodiff_hook.transform.specialise.results import abstract_of, outcome, tried
+from autodiff_hook.transform.specialise.results import abstract_of, outcome
+from autodiff_hook.transform.specialise.trying import tried
 
 
 def cached_call(

@@ -34,7 +34,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.objects import class_of, look_after
 from autodiff_hook.transform.specialise.plans import alias, known_as
-from autodiff_hook.transform.specialise.results import tried
+from autodiff_hook.transform.specialise.trying import tried
 
 
 def make_cell(inf: Path, s: Statement) -> Abstract:

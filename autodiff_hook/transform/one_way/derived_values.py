@@ -19,7 +19,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, inert_class, number_types
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
-from autodiff_hook.transform.specialise.results import example_for, tried
+from autodiff_hook.transform.specialise.trying import example_for, tried
 from autodiff_hook.transform.specialise.wording import named
 
 ARRAY: Final = np.ndarray.__dict__

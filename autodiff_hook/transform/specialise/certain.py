@@ -20,7 +20,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array, Closure
 from autodiff_hook.transform.specialise.bodies import Refused, Unfit
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import inert_class
-from autodiff_hook.transform.specialise.results import samples
+from autodiff_hook.transform.specialise.trying import samples
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference

@@ -11,7 +11,7 @@ import numpy as np
 from autodiff_hook.runtime.native import package_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.results import example_for, tried
+from autodiff_hook.transform.specialise.trying import example_for, tried
 from autodiff_hook.transform.specialise.wording import named
 
 

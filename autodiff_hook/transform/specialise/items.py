@@ -55,7 +55,8 @@ from autodiff_hook.transform.specialise.plans import (
     spread,
 )
 from autodiff_hook.transform.specialise.program import LOAD, STRUCTURAL
-from autodiff_hook.transform.specialise.results import is_form_of_types, is_grid, samples
+from autodiff_hook.transform.specialise.results import is_form_of_types, is_grid
+from autodiff_hook.transform.specialise.trying import samples
 from autodiff_hook.transform.specialise.views import flat_of, taken_flat
 
 

@@ -15,9 +15,9 @@ from autodiff_hook.transform.specialise import named_tuples, raises_when
 from autodiff_hook.transform.specialise.abstract import Array, Bound, Closure, Known, List, Tuple
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lists import item_of_list
-from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.plans import checked, spread
 from autodiff_hook.transform.specialise.program import PURE, TAKE, Given
-from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
+from autodiff_hook.transform.specialise.questions import QUESTIONS
 
 
 def arity(inf: Inference, function: Operand, names: Collection[str] | None = ()) -> int | None:

@@ -22,6 +22,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of, reached, sites_in
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
+from autodiff_hook.transform.specialise.plans import checked
 from autodiff_hook.transform.specialise.program import (
     APPEND,
     DROP,
@@ -35,7 +36,7 @@ from autodiff_hook.transform.specialise.program import (
     Program,
     RulePlan,
 )
-from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
+from autodiff_hook.transform.specialise.questions import QUESTIONS
 
 TypeOf = Callable[[Operand], Abstract]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
@@ -24,11 +25,19 @@ from autodiff_hook.transform.specialise.lattice import example_of, in_parts, is_
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias
 from autodiff_hook.transform.specialise.wording import named
 
+Question = Callable[[Inference, Statement, list[Operand]], "Abstract | None"]
+"""What a call of a function is that asks something of its arguments; None if it is another call."""
+
 
 def pure(inf: Inference, s: Statement, result: Abstract) -> Abstract:
     """The operation stays as it is, and carries no derivative."""
     inf.plans[s] = PURE
     return result
+
+
+def checked(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+    """A check that one program makes is made by another one that holds it, too."""
+    return pure(inf, s, Known(None))
 
 
 def alias(inf: Inference, s: Statement, operand: Operand) -> Abstract:

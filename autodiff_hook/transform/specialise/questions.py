@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
-from functools import cache, partial, reduce
+from functools import reduce
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.whole_numbers import makes_steps
-from autodiff_hook.transform.specialise import caching, constants, dicts, draws, lists, named_tuples, raises_when
+from autodiff_hook.transform.specialise import caching, constants, dicts, draws, lists, named_tuples, number_questions
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -55,9 +54,9 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.objects import super_of, write_plainly
-from autodiff_hook.transform.specialise.plans import alias, items_of, known_as, pure, spread
-from autodiff_hook.transform.specialise.program import STRUCTURAL, Given
-from autodiff_hook.transform.specialise.results import abstract_of, outcome
+from autodiff_hook.transform.specialise.plans import Question, items_of, known_as, pure, spread
+from autodiff_hook.transform.specialise.program import STRUCTURAL
+from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -221,96 +220,6 @@ def _type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return known_as(inf, s, found[0]) if len(found) == 1 else None
 
 
-def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``int(x)``: an int itself, or a float cut off, which has no derivative."""
-    if not args:
-        return known_as(inf, s, 0)
-    kind = inf.type_of(args[0])
-    if inert_class(kind) is str and len(args) == 1 and raises_when.before_call(inf, s, int, args):
-        return None
-    if isinstance(kind, Instance) and kind.cls is str and len(args) == 1:
-        _check_steps(inf, s, require_few_digits, args)
-        return pure(inf, s, INT)
-    types = number_types(kind) if len(args) == 1 else None
-    if types == INT.types:
-        return alias(inf, s, args[0])
-    if types is not None and types <= {float, np.float64, bool, np.int64}:
-        if not types <= {bool, np.int64}:
-            _check_steps(inf, s, require_steps, args)
-        return pure(inf, s, outcome(int, [inf.type_of(args[0])], {}))
-    return None
-
-
-def _check_steps(inf: Inference, s: Statement, require: Callable[[Any], None], args: list[Operand]) -> None:
-    """Put a check in front of a call of ``int``, once."""
-    if s not in inf.checked and inf.block is not None:
-        check = Statement("call", [Constant(require), args[0]], None, ())
-        checked(inf, check, args)
-        inf.block.statements.insert(inf.index, check)
-        inf.index += 1
-        inf.checked.add(s)
-
-
-def checked(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
-    """A check that one program makes is made by another one that holds it, too."""
-    return pure(inf, s, Known(None))
-
-
-def require_steps(x: float) -> None:
-    """Give up where ``int`` keeps all digits: the carried program decides whether a derivative is lost."""
-    if not makes_steps(x):
-        raise Given("a whole number that has all digits of a float")
-
-
-def require_few_digits(text: str) -> None:
-    """The same for a text, whose digits a float may have left."""
-    if len(text) >= _DIGITS:
-        require_steps(int(text))
-
-
-_DIGITS: Final = 16
-"""How many digits 2**52 has."""
-
-
-@cache
-def _limits_of(function: Any, dtype: Any) -> Any:
-    """NumPy makes other objects at each call, and what is known by identity has to rest."""
-    return function(dtype)
-
-
-def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``np.finfo(float)``."""
-    kind = inf.type_of(args[0]) if len(args) == 1 else None
-    if not isinstance(kind, Known):
-        return None
-    try:
-        return known_as(inf, s, _limits_of(function, kind.value))
-    except (TypeError, ValueError) as error:
-        raise Refused(f"{named(function)} raised {error}") from error
-
-
-def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``float("inf")`` and ``float()``."""
-    if not args:
-        return known_as(inf, s, 0.0)
-    kind = inf.type_of(args[0]) if len(args) == 1 else None
-    if kind is not None and inert_class(kind) is str and raises_when.before_call(inf, s, float, args):
-        return None
-    if isinstance(kind, Instance) and kind.cls is str:
-        return pure(inf, s, Number(frozenset({float}), example=1.0))
-    if not isinstance(kind, Known) or type(kind.value) is not str:
-        return None
-    try:
-        return known_as(inf, s, float(kind.value))
-    except ValueError as error:
-        raise Refused(str(error)) from error
-
-
-def _complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``complex()``, of which dicts with defaults make their items."""
-    return None if args else known_as(inf, s, 0j)
-
-
 def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``list(items)``."""
     if not args:
@@ -346,33 +255,6 @@ def _extremum(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | N
     return reduce(join, map(inf.type_of, args))
 
 
-def _rank(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``np.ndim(x)`` of an array or a number."""
-    kind = inf.type_of(args[0]) if len(args) == 1 else None
-    if isinstance(kind, Array) and kind.ndim is not None and not kind.scalar:
-        return known_as(inf, s, kind.ndim)
-    return known_as(inf, s, 0) if isinstance(kind, Number) else None
-
-
-def _is_complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``np.iscomplexobj(x)`` of an array or a number."""
-    kind = inf.type_of(args[0]) if len(args) == 1 else None
-    if isinstance(kind, Array) and kind.dtype is not None:
-        return known_as(inf, s, kind.dtype.kind == "c")
-    if not isinstance(kind, Number):
-        return None
-    found = {issubclass(cls, (complex, np.complexfloating)) for cls in kind.types}
-    return known_as(inf, s, found.pop()) if len(found) == 1 else None
-
-
-def _common_type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
-    """``np.common_type(a, b)``: the dtypes of arrays say what it is."""
-    dtypes = [getattr(inf.type_of(x), "dtype", None) for x in args]
-    if any(dtype is None for dtype in dtypes):
-        return None
-    return known_as(inf, s, np.common_type(*(np.empty(0, dtype) for dtype in dtypes)))
-
-
 def _identity(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     """``id(x)`` of a list, a dict or an object of the program: what stands for it is one, too."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
@@ -400,8 +282,6 @@ def _nothing(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | No
     return known_as(inf, s, None) if len(args) == 1 else None
 
 
-Question = Callable[[Inference, Statement, list[Operand]], "Abstract | None"]
-
 QUESTIONS: Final[dict[Any, Question]] = {
     len: _len,
     range: _range,
@@ -411,20 +291,11 @@ QUESTIONS: Final[dict[Any, Question]] = {
     reversed: _reversed,
     isinstance: _isinstance,
     issubclass: _issubclass,
-    int: _int,
-    require_steps: checked,
-    require_few_digits: checked,
     built: known_as_built,
-    float: _float,
-    complex: _complex,
     type: _type,
     callable: _callable,
-    np.ndim: _rank,
-    np.iscomplexobj: _is_complex,
-    np.common_type: _common_type,
-    np.finfo: partial(_limits, np.finfo),
-    np.iinfo: partial(_limits, np.iinfo),
     namedtuple: named_tuples.new_class,
+    **number_questions.QUESTIONS,
     **draws.QUESTIONS,
     **caching.QUESTIONS,
     super: super_of,

@@ -22,6 +22,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types, sites_in
 from autodiff_hook.transform.specialise.memory import sharing, show_arrays
 from autodiff_hook.transform.specialise.origins import heirs, makes_new, may_hold
+from autodiff_hook.transform.specialise.plans import checked
 from autodiff_hook.transform.specialise.program import (
     APPEND,
     ASSIGN,
@@ -35,7 +36,7 @@ from autodiff_hook.transform.specialise.program import (
     Given,
     Program,
 )
-from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
+from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.updating import Change, Place, given, name_of, place_of, update
 
 Stored = Mapping[type, Mapping[str, bool]]

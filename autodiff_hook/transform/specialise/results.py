@@ -7,7 +7,6 @@ import itertools
 import math
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 from threading import Lock, RLock
@@ -16,9 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook import budget
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.native import wants_to_write
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
@@ -36,15 +33,14 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, is_none, join, number_types
+from autodiff_hook.transform.specialise.trying import example_for, samples, square_for, tried
 from autodiff_hook.transform.specialise.wording import named
 
-_SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
 _NUMBERS: Final = frozenset({float, int, bool, complex, *(np.dtype(c).type for c in "bBhHiIlLqQfdFD")})
 FLAGS: Final = type(np.zeros(0).flags)
 _INERT: Final = (str, bytes, np.str_, np.bytes_, type(None), bool, range, slice, type(Ellipsis), FLAGS)
 _COMBINATIONS: Final = 16
 _LENGTH: Final = 32
-_AXES: Final = 16
 
 
 def abstract_of(value: Any) -> Abstract:
@@ -154,7 +150,7 @@ def outcome(
     except Refused:
         if not loose or not any(isinstance(t, Array) for t in types):
             raise
-        found = tried(run, [_square(t) for t in types], options)
+        found = tried(run, [square_for(t) for t in types], options)
     if getattr(run, "__name__", "") in ("array", "asarray") and not all(map(_is_there, types)):
         raise Refused("an array of what may be None")
     result = _of_nothing(found) or abstract_of(found)
@@ -288,105 +284,6 @@ def _widened(result: Abstract) -> Abstract:
         certain = not any(issubclass(cls, (np.integer, complex)) for cls in result.types)
         return Array(np.dtype(np.float64) if certain else None, None, scalar=True, example=result.example)
     return result
-
-
-def example_for(value: Abstract) -> Any:
-    """An example of a value, with which functions are tried out."""
-    found = example_of(value)
-    if isinstance(value, List):
-        return _example_of_list(value)
-    if found is MISSING:
-        types = number_types(value)
-        if types:
-            return samples(next(iter(types)))[0]
-        raise Refused(f"no example of {named(value)}")
-    return found
-
-
-def _example_of_list(value: List) -> Any:
-    """Items of lists that the program makes may have been put in later than the list was."""
-    if value.example is not MISSING and value.example:
-        return list(value.example)
-    return [example_for(value.item)] if value.item is not None else []
-
-
-def _square(value: Abstract) -> Any:
-    """An example of an array all of whose lengths are the same, or of an index that it has."""
-    if isinstance(value, Tuple) and value.cls is tuple:
-        return tuple(map(_square, value.items))
-    if isinstance(value, Number) and value.types == frozenset({int}):
-        return 0
-    if not isinstance(value, Array) or value.ndim is None:
-        return example_for(value)
-    if value.ndim > _AXES:
-        raise Refused(f"an array of {value.ndim} axes")
-    return np.zeros((2,) * value.ndim, value.dtype) + np.eye(2, dtype=value.dtype)[(0,) * (2 - value.ndim)]
-
-
-def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
-    """The result of a function without effects for examples."""
-    try:
-        if getattr(run, "__module__", None) in _SILENT and not kwargs:
-            if _PLAIN.issuperset(map(type, args)):
-                return run(*args)
-            if _REAL.issuperset(map(type, args)):
-                _count(args)
-                with np.errstate(all="ignore"):
-                    return run(*map(_copied if wants_to_write(run) else _own, args))
-        _count(args)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
-            found = run(*map(_copied if wants_to_write(run) else _own, args), **kwargs)
-            return _filled(found) if any([run is each for each in _UNINITIALISED]) else found
-    except Exception as error:
-        raise Refused(f"{named(run)} raised {type(error).__name__}: {error}") from error
-
-
-def _count(args: list[Any]) -> None:
-    """What is tried out on large arrays takes as long as the operation does when it runs."""
-    size = sum([x.size for x in args if type(x) is np.ndarray])
-    if size > _AT_ONCE:
-        budget.check(size // _AT_ONCE)
-
-
-_AT_ONCE: Final = 10_000
-"""How many elements an operation works on in the time of one step."""
-_UNINITIALISED: Final = (np.empty, np.empty_like)
-"""What gives arrays of whatever the memory holds, on which others would be tried out."""
-
-
-def _filled(array: Any) -> Any:
-    """An array of numbers that most functions are defined for; also as a matrix."""
-    if array.dtype.kind in "biufc":
-        array[...] = np.sqrt(np.arange(1.0, array.size + 1.0)).reshape(array.shape)
-    return array
-
-
-_SILENT: Final = ("_operator", "math")
-"""The modules whose functions warn of nothing but what arithmetic of NumPy does."""
-_PLAIN: Final = frozenset({float, int})
-_REAL: Final = frozenset({float, int, np.float64, np.ndarray})
-
-
-def _own(value: Any) -> Any:
-    """An array that nothing which is tried out can change the original of."""
-    if type(value) is np.ndarray:
-        value = value.view()
-        value.flags.writeable = False
-    return value
-
-
-def _copied(value: Any) -> Any:
-    return value.copy("K") if type(value) is np.ndarray else value
-
-
-def samples(cls: type) -> tuple[Any, Any]:
-    """Two numbers of a type."""
-    if issubclass(cls, np.number):
-        return (cls(0.5), cls(1.5)) if issubclass(cls, np.inexact) else (cls(2), cls(3))
-    return _SAMPLES[cls]
-
-
 def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
     """The types of a function of numbers, one by one; math is the same for all numbers of a type."""
     exact = [exact_types(t) for t in types]

@@ -14,9 +14,9 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import is_number_of, number_types
-from autodiff_hook.transform.specialise.plans import items_of, known_as, spread
+from autodiff_hook.transform.specialise.plans import checked, items_of, known_as, spread
 from autodiff_hook.transform.specialise.program import PURE, Given
-from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, checked
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 from autodiff_hook.transform.specialise.views import in_order
 
 _DOUBLE: Final = np.dtype(float)

@@ -22,9 +22,9 @@ from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
-from autodiff_hook.transform.specialise.plans import items_of
+from autodiff_hook.transform.specialise.plans import checked, items_of
 from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan, Program, RulePlan
-from autodiff_hook.transform.specialise.questions import QUESTIONS, checked
+from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.writing import store_before
 
 _SURE: Final = (
