@@ -5,15 +5,10 @@ from __future__ import annotations
 import functools
 import gc
 import inspect
-import math
 import weakref
-from array import array
-from collections import deque
 from types import (
     BuiltinFunctionType,
     FunctionType,
-    GeneratorType,
-    MappingProxyType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -26,30 +21,37 @@ import numpy as np
 
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
-from autodiff_hook.algebras.searching import reaches, soon_reaches
+from autodiff_hook.algebras.searching import soon_reaches
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, some
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
-from autodiff_hook.runtime.kinds import WRITTEN
-from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, is_iterated_by_code, wrapped_by
+from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
 from autodiff_hook.runtime.native import DISPATCHED, compiled_from, named_output
-from autodiff_hook.runtime.oddities import adds_objects, is_own_number
-from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.caching import call_cached
-from autodiff_hook.semantics.comparing import compares_by_code
 from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.exceptions import note_raised
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.instances import instantiate
-from autodiff_hook.semantics.iteration import get_iter, is_iterated_by_type, is_iteration, is_view, python_method
+from autodiff_hook.semantics.iteration import get_iter
 from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, WITH_OPTIONS, Args, Kwargs, meaning_of
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses, written
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
+from autodiff_hook.semantics.rule_arguments import (
+    OF_SEQUENCES,
+    as_tuples,
+    by_place,
+    code_that_adds,
+    converted,
+    drained,
+    plain_float,
+    reads_floats,
+    with_floats,
+)
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope, is_method_of_container
 from autodiff_hook.semantics.subclasses import (
@@ -59,7 +61,6 @@ from autodiff_hook.semantics.subclasses import (
     is_subclass,
     rule_behind,
 )
-from autodiff_hook.signatures import is_exact
 
 _FLOAT: Final = (float,)
 
@@ -194,7 +195,7 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         return call_function_override(alg, t, function, args, kwargs)
     if registry.has_rules(function):
         if kwargs:
-            args, kwargs, t = _by_place(t, function, args, kwargs)
+            args, kwargs, t = by_place(t, function, args, kwargs)
         args, t = drained(alg, t, function, args)
         args, t = converted(alg, t, function, args)
         adding = code_that_adds(function, args, kwargs)
@@ -204,11 +205,11 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         if rule is None and reads_floats(function, args):
             args = tuple([plain_float(x) for x in args])
             rule = rule_for(function, args, kwargs)
-        if rule is None and function in _OF_SEQUENCES:
+        if rule is None and function in OF_SEQUENCES:
             args, t = as_tuples(alg, t, args)
             rule = rule_for(function, args, kwargs)
         if rule is None and getattr(function, "__module__", None) == "math" and any(kind(x) == "array" for x in args):
-            return apply(alg, *_with_floats(alg, t, function, args), kwargs)
+            return apply(alg, *with_floats(alg, t, function, args), kwargs)
         rule = rule_behind(function, args, kwargs) if rule is None else rule
         if rule is not None:
             return call_rule(alg, t[1:], rule, function, args, kwargs)
@@ -231,18 +232,6 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     return _unfold(alg, t, function, args, kwargs)
 
 
-def _by_place(t: Any, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs, Any]:
-    """The arguments of a call and their tokens, with those by place that can stand there."""
-    moved = registry.parameters(function).by_place(len(args), kwargs)
-    if not moved:
-        return args, kwargs, t
-    count = 1 + len(args)
-    tokens = dict(zip(kwargs, t[count:]))
-    named = {name: value for name, value in kwargs.items() if name not in moved}
-    t = (*t[:count], *map(tokens.__getitem__, (*moved, *named)))
-    return (*args, *map(kwargs.__getitem__, moved)), named, t
-
-
 _EMPTY: Final = (np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)
 
 
@@ -254,50 +243,6 @@ def is_plain_class(cls: Any, kwargs: Kwargs) -> bool:
 
 
 _NEW: Final = object.__new__
-
-
-_OF_SEQUENCES: Final = tuple([f for name in ("fsum", "prod", "dist", "sumprod") if (f := getattr(math, name, None))])
-"""What has rules for lists and tuples, and takes the items of anything."""
-
-
-def as_tuples(alg: Algebra, t: Any, args: Args) -> tuple[Args, Any]:
-    """The iterables among the arguments as tuples, with the tokens of their items."""
-    values, tokens = list(args), list(t)
-    for place, value in enumerate(args):
-        if kind(value) not in ("list", "tuple", "number") and find_in_type(type(value), "__iter__") is not None:
-            pairs = list(get_iter(alg, (t[1 + place],), None, value)[0])
-            values[place] = tuple([item for item, _ in pairs])
-            moving = tuple([token for _, token in pairs])
-            tokens[1 + place] = moving if some(moving) else None
-    return tuple(values), tuple(tokens)
-
-
-def reads_floats(function: Any, args: Args) -> bool:
-    """Whether a callable takes some arguments for the floats that they are, whatever arithmetic their class has."""
-    own = [type(x) for x in args if is_own_number(x)]
-    if not own:
-        return False
-    if type(function) is MethodDescriptorType:
-        return function.__objclass__ is float
-    if getattr(function, "__module__", None) in ("math", "cmath"):
-        return True
-    return isinstance(function, np.ufunc) and not any(map(is_exact, own))
-
-
-def plain_float(value: Any) -> Any:
-    """A float as one of no class of its own."""
-    if is_exact(type(value)):
-        return float(value)
-    return float.__float__(value) if issubclass(type(value), float) else value
-
-
-def _with_floats(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Any, Any, Args]:
-    """A call of a function of ``math``: arrays of one number are taken as floats."""
-    pairs = []
-    for value, token in zip(args, t[1:]):
-        is_array = kind(value) == "array"
-        pairs.append(apply(alg, (None, token), float, (value,), {}) if is_array else (value, token))
-    return (t[0], *[token for _, token in pairs]), function, tuple([value for value, _ in pairs])
 
 
 def looks_later(function: Any) -> bool:
@@ -314,26 +259,6 @@ def looks_later(function: Any) -> bool:
 _LATER: Final = inspect.CO_GENERATOR | inspect.CO_COROUTINE
 
 
-def code_that_adds(function: Any, args: Args, kwargs: Kwargs) -> Any:
-    """The Python code for ``sum``, ``max`` and their kin of objects; None for others, and for numbers."""
-    if type(function) is not BuiltinFunctionType:
-        return None
-    if function in _EXTREMES:
-        items = args if len(args) > 1 else args[0] if args and type(args[0]) in (list, tuple) else ()
-        return _EXTREMES[function] if any(chosen_whole(item) for item in items) else None
-    code = _ADDING.get(function)
-    return code if code is not None and adds_objects(args, kwargs) else None
-
-
-def chosen_whole(item: Any) -> bool:
-    """Whether ``max`` and ``min`` only choose such an item: it is no number, nor an array."""
-    return kind(item) in ("tuple", "list") or issubclass(type(item), WRITTEN) or compares_by_code(item)
-
-
-_ADDING: Final[Any] = {sum: equivalents.total, math.prod: equivalents.product_of}
-_EXTREMES: Final[Any] = {max: equivalents.maximum, min: equivalents.minimum}
-
-
 def fills_array(function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether a call is one without an array for its result, and a store of what that gives.
 
@@ -341,68 +266,6 @@ def fills_array(function: Any, args: Args, kwargs: Kwargs) -> bool:
     """
     by_element = isinstance(function, np.ufunc) and function.signature is None
     return writes_result(function, args, kwargs) and (by_element or registry.has_rules(function))
-
-
-def converted(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]:
-    """Arguments with the floats that Python code of their classes makes of them, where a function asks for these."""
-    asked = [issubclass(type(x), float) and python_method(x, "__float__") is not None for x in args]
-    if True not in asked or not (function in (float, complex) or _is_of_numpy(function)):
-        return args, t
-    pairs = [
-        apply(alg, (None, token), python_method(value, "__float__"), (value,), {}) if again else (value, token)
-        for value, token, again in zip(args, t[1:], asked)
-    ]
-    return tuple([value for value, _ in pairs]), (t[0], *[token for _, token in pairs], *t[1 + len(args) :])
-
-
-def _is_of_numpy(function: Any) -> bool:
-    return isinstance(function, np.ufunc) or str(getattr(function, "__module__", None)).partition(".")[0] == "numpy"
-
-
-def drained(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Args, Any]:
-    """Arguments that are iterated over with tokens turned into tuples, as rules want them."""
-    if function in _EXTREMES and len(args) > 1:
-        return args, t
-    # Where a sum starts is no sequence of summands, even if it can be iterated over.
-    drains = [drains_as(alg, function, value) and not (i and function is sum) for i, value in enumerate(args)]
-    if True not in drains:
-        return args, t
-    values: list[Any] = []
-    tokens: list[Any] = []
-    for value, token, drain in zip(args, t[1:], drains):
-        if drain:
-            pairs = list(get_iter(alg, (token,), None, value)[0])
-            value = tuple([item for item, _ in pairs])
-            token = tuple([moving for _, moving in pairs])
-            token = token if some(token) else None
-        values.append(value)
-        tokens.append(token)
-    return tuple(values), (t[0], *tokens, *t[1 + len(args) :])
-
-
-def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
-    """Whether a rule of ``function`` has to be given the items of ``value``."""
-    if is_iteration(value) or type(value) is GeneratorType and id(value) in alg.generators:
-        return True
-    form = kind(value)
-    if is_view(value) or form == "set":
-        return reaches(alg, value)
-    summing = function in (sum, *_EXTREMES, *_OF_SEQUENCES)
-    if type(value) is array:
-        return reaches(alg, value) and (summing or _copies_numbers(function, value))
-    if issubclass(type(value), deque) or summing and (is_iterated_by_type(value) or type(value) is MappingProxyType):
-        return reaches(alg, value)
-    if form in ("list", "tuple") and is_iterated_by_code(type(value)):
-        return getattr(function, "__module__", None) != "_operator"
-    if not summing or form not in ("object", "list", "tuple", "dict"):
-        return False
-    native = form == "object" and find_in_type(type(value), "__iter__") is not None
-    return is_iterated_by_code(type(value)) or native and reaches(alg, value)
-
-
-def _copies_numbers(function: Any, numbers: array[Any]) -> bool:
-    """Whether a function makes of an ``array.array`` what it makes of a tuple, and shows nothing of its memory."""
-    return function is np.array and numbers.typecode == "d" or getattr(function, "__module__", None) == "statistics"
 
 
 def unfolding(function: Any) -> tuple[str, Any]:

@@ -19,6 +19,7 @@ from autodiff_hook.semantics.items import materialised
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, written
+from autodiff_hook.semantics.rule_arguments import plain_float
 from autodiff_hook.semantics.scope import in_scope
 
 
@@ -30,7 +31,7 @@ def by_method(function: Any, name: str) -> Meaning:
         if method is not None and not kwargs:
             return calls.apply(alg, (None, *t), method, args, {})
         if args and is_own_number(args[0]) and issubclass(type(args[0]), float):
-            return calls.apply(alg, (None, *t), function, (calls.plain_float(args[0]), *args[1:]), kwargs)
+            return calls.apply(alg, (None, *t), function, (plain_float(args[0]), *args[1:]), kwargs)
         if registry.is_constant(function):
             return call_constant(alg, function, args, kwargs)
         return call_opaque(alg, t, function, args, kwargs, "which has no rule for these types")
