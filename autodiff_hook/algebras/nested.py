@@ -121,6 +121,10 @@ class Nested(Algebra):
         """The next version of a buffer, where ``value`` is stored to ``places`` of it by a view."""
         raise NotImplementedError
 
+    def follows(self, root: Any, array: Any) -> bool:
+        """Whether a buffer, of which an array is a view, has something to do with a derivative at this level."""
+        raise NotImplementedError
+
     def read(self, array: Any, token: Token) -> Token:
         below = self.over.read(array, over_of(self, token))
         own = self.own(array, own_of(self, token))
@@ -151,6 +155,14 @@ class Nested(Algebra):
             self.over.begin(array, below)
         if own is not None:
             self.buffers[id(root)] = (root, self.stored(root, array, array, None, own, places_in(root, array)))
+
+    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
+        self.over.overwritten(array, before, over_of(self, unknown))
+        root, own = root_of(array), own_of(self, unknown)
+        if own is not None:
+            self.buffers[id(root)] = (root, own)
+        elif self.follows(root, array):
+            self.buffers[id(root)] = (root, self.stored(root, array, array, None, None, places_in(root, array)))
 
 
 def pulled(over: Algebra, pullback: Any, cotangent: Carried) -> Carried:

@@ -101,13 +101,8 @@ class NestedTangents(Nested, Tangents):
     def unknown(self, error: NotDifferentiable) -> Token:
         return Pair(self, UnknownTangent(error), self.over.unknown(error))
 
-    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
-        self.over.overwritten(array, before, over_of(self, unknown))
-        root, own = root_of(array), own_of(self, unknown)
-        if own is not None:
-            self.buffers[id(root)] = (root, own)
-        elif type(self.buffers.get(id(root), (None, None))[1]) is not UnknownTangent and self._moves(root):
-            self.buffers[id(root)] = (root, self.stored(root, array, array, None, None, places_in(root, array)))
+    def follows(self, root: Any, array: Any) -> bool:
+        return type(self.buffers.get(id(root), (None, None))[1]) is not UnknownTangent and self._moves(root)
 
     def _moves(self, root: Any) -> bool:
         return id(root) in self.buffers or self._was_made(root)

@@ -99,13 +99,8 @@ class NestedTape(Nested, Tape):
         store = stored_pullback(places, shape_of(value), seen_by(root, array))
         return self.node(store, (self._whole(root, array, own), put))
 
-    def overwritten(self, array: Any, before: Any, unknown: Token) -> None:
-        self.over.overwritten(array, before, over_of(self, unknown))
-        root, own = root_of(array), own_of(self, unknown)
-        if own is not None:
-            self.buffers[id(root)] = (root, own)
-        elif self.own(array, None) is not None:
-            self.buffers[id(root)] = (root, self.stored(root, array, array, None, None, places_in(root, array)))
+    def follows(self, root: Any, array: Any) -> bool:
+        return self.own(array, None) is not None
 
     def _whole(self, root: Any, array: Any, own: int | None) -> int | None:
         """The node of a buffer."""

@@ -72,6 +72,12 @@ def package_of(owner: Any) -> str:
     return str(module).partition(".")[0]
 
 
+def apart_by_name(args: Any, names: tuple[str, ...]) -> tuple[Any, dict[str, Any]]:
+    """Arguments by place, and the last ones by their names."""
+    count = len(args) - len(names)
+    return args[:count], dict(zip(names, args[count:]))
+
+
 def named_output(function: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The arguments of a call, with the last of those by place by its name if it is the array for NumPy's result.
 

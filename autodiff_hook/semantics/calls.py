@@ -27,7 +27,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
-from autodiff_hook.runtime.native import DISPATCHED, compiled_from, named_output
+from autodiff_hook.runtime.native import DISPATCHED, apart_by_name, compiled_from, named_output
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.caching import call_cached
 from autodiff_hook.semantics.equivalents import elementwise
@@ -80,13 +80,7 @@ def call(alg: Algebra, t: Any, kwnames: tuple[str, ...], function: Any, *args: A
                     raise
         found = _again(alg, t, function, args, {}) if id(function) in alg.entered else None
         return apply(alg, t, function, args, {}) if found is None else found
-    return apply(alg, t, function, *_by_name(args, kwnames))
-
-
-def _by_name(args: Args, kwnames: tuple[str, ...]) -> tuple[Args, Kwargs]:
-    """Arguments by position, and the last ones by name."""
-    count = len(args) - len(kwnames)
-    return args[:count], dict(zip(kwnames, args[count:]))
+    return apply(alg, t, function, *apart_by_name(args, kwnames))
 
 
 def call_ex(alg: Algebra, t: Any, data: Any, function: Any, args: Any, kwargs: Any) -> Result:
@@ -113,7 +107,7 @@ def load_method(alg: Algebra, t: Any, name: str, receiver: Any) -> Result:
 
 def call_loaded(alg: Algebra, t: Any, kwnames: tuple[str, ...], method: Any, *args: Any) -> Result:
     """``method(*args)``, where ``load_method`` has given the method."""
-    args, kwargs = _by_name(args, kwnames) if kwnames else (args, {})
+    args, kwargs = apart_by_name(args, kwnames) if kwnames else (args, {})
     function = function_of(method)
     if function is None:
         return apply(alg, t, method, args, kwargs)
@@ -145,7 +139,7 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
         meaning = MEANINGS.get(id(found)) if type(found) in _OF_BUILTIN_CLASSES else None
         if meaning is not None:
             return meaning(alg, t[1:], args, {})
-    args, kwargs = _by_name(args, kwnames) if kwnames else (args, {})
+    args, kwargs = apart_by_name(args, kwnames) if kwnames else (args, {})
     method = method_of(receiver, name)
     if method is not None:
         return apply(alg, (None, *t), method, (receiver, *args), kwargs)

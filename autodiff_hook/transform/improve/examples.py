@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.transform.improve.facts import ArrayFact, Dim, Fact, NumberFact, Symbol, is_floating
 from autodiff_hook.transform.improve.site import Site
 
@@ -91,10 +92,10 @@ def _in_examples(
 
 def _called(function: Any, names: tuple[str, ...], args: list[Any]) -> Any:
     """What a function gives; None where it raises, as it would in the program."""
-    count = len(args) - len(names)
+    given, options = apart_by_name(args, names)
     try:
         with np.errstate(all="ignore"):
-            return function(*args[:count], **dict(zip(names, args[count:])))
+            return function(*given, **options)
     except Exception:
         return None
 

@@ -118,11 +118,16 @@ def _cached(
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
         return inf.world.part(inf.final(owner), value.example, name, False)
     result = inf.call(Constant(inf.world.attribute(found, "func")), [owner])
-    if isinstance(value, Fresh):
-        inf.members(value.made)[name] = result
-    else:
-        inf.assigned[inf.final(owner), name] = result
+    _assign(inf, owner, value, name, result)
     return result
+
+
+def _assign(inf: Path, owner: Operand, target: Fresh | Outside, name: str, value: Operand) -> None:
+    """Let an object have an attribute of its own."""
+    if isinstance(target, Fresh):
+        inf.members(target.made)[name] = value
+    else:
+        inf.assigned[inf.final(owner), name] = value
 
 
 _BY_NAME: Final = (object.__getattribute__, object.__setattr__, object.__delattr__)
@@ -175,8 +180,5 @@ def plainly_written(inf: Path, owner: Operand, target: Fresh | Outside, name: st
         return inf.call(Constant(store), [Constant(found), owner, value])
     if not isinstance(found, MemberDescriptorType) and not any("__dict__" in vars(c) for c in target.cls.__mro__):
         raise Raised(AttributeError)
-    if isinstance(target, Fresh):
-        inf.members(target.made)[name] = value
-    else:
-        inf.assigned[inf.final(owner), name] = value
+    _assign(inf, owner, target, name, value)
     return Constant(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import ModuleType, WrapperDescriptorType
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement
+from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.equivalents.changing import sort
 from autodiff_hook.transform.one_way import inert
 from autodiff_hook.transform.one_way.attributes import described, field_read, looked_up
@@ -111,15 +112,15 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         owner = changeable(inf, owner)
     value = inf.type_of(owner)
     if isinstance(value, Container):
-        count = len(args) - len(names)
+        given, options = apart_by_name(args, names)
         if (value.cls, name) == (list, "sort"):
-            return alias(inf, s, inf.call(Constant(sort), [owner, *args[:count]], dict(zip(names, args[count:]))))
+            return alias(inf, s, inf.call(Constant(sort), [owner, *given], options))
         method = METHODS.get((value.cls, name))
         if method is None or names and name != "update" and names != LAST:
             raise Refused(f"{value.cls.__name__}.{name}")
-        result = method(inf, owner, args if names == LAST else args[:count])
+        result = method(inf, owner, args if names == LAST else given)
         if names and names != LAST:
-            method(inf, owner, [inf.made(dict, dict(zip(names, args[count:])))])
+            method(inf, owner, [inf.made(dict, options)])
         return alias(inf, s, result)
     if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
         return _of_text(inf, s, owner, name, args)
@@ -133,8 +134,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         elif found is None:
             found = described(inf, owner, value, name)
         if found is not None:
-            count = len(args) - len(names)
-            return alias(inf, s, inf.call(found, args[:count], dict(zip(names, args[count:]))))
+            return alias(inf, s, inf.call(found, *apart_by_name(args, names)))
     return None
 
 

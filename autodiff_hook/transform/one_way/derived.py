@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, NAMES, UNARY, UNARY_METHODS
 from autodiff_hook.transform.one_way.containers import guarded_length, known_value, parts
 from autodiff_hook.transform.one_way.derived_values import (
@@ -179,8 +180,8 @@ def _called_by(inf: Path, s: Statement, found: Any, owner: Operand) -> Abstract 
     (name, names), (_, *args) = s.data, s.operands
     if not isinstance(found, _METHODS) or found is not ARRAY.get(name):
         return None
-    count = len(args) - len(names)
-    return alias(inf, s, inf.call(Constant(found), [owner, *args[:count]], dict(zip(names, args[count:]))))
+    given, options = apart_by_name([owner, *args], names)
+    return alias(inf, s, inf.call(Constant(found), given, options))
 
 
 def _super_method(inf: Path, s: Statement) -> Abstract | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.operations import BINARY, COMPARE
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.one_way.containers import held_as
@@ -54,12 +55,12 @@ def _given(
     asks = function is np.datetime64 and any(type(x) is str and x.lower() in ("now", "today") for x in values)
     if asks or not all(map(_is_inert, kinds)):
         return None
-    count = len(given) - len(names)
+    by_place, by_name = apart_by_name(values, names)
     for operand, kind in zip(given, kinds):
         if _is_array(kind):
             _require_layout(inf, inf.final(operand), kind.example)
     try:
-        found = function(*values[:count], **dict(zip(names, values[count:])))
+        found = function(*by_place, **by_name)
     except Exception as error:
         list(map(inf.pin, given))
         raise Raised(error) from None
@@ -171,6 +172,5 @@ def method(
     if not isinstance(value, (Known, Instance)) or type(example_of(value)) not in _CLASSES:
         if not _is_time(value):
             return None
-    count = len(args) - len(names)
     function = getattr(type(example_of(value)), name, None)
-    return called(inf, s, function, [owner, *args[:count]], dict(zip(names, args[count:])))
+    return called(inf, s, function, *apart_by_name([owner, *args], names))

@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
-from autodiff_hook.runtime.native import named_output
+from autodiff_hook.runtime.native import apart_by_name, named_output
 from autodiff_hook.semantics.equivalents.changing import held
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, METHODS, declared, lookup
@@ -143,8 +143,7 @@ def call_with(
     inf: Inference, s: Statement, function: Operand, args: list[Operand], names: tuple[str, ...]
 ) -> Abstract | None:
     """Call with the last arguments named."""
-    count = len(args) - len(names)
-    return call(inf, s, function, args[:count], dict(zip(names, args[count:])))
+    return call(inf, s, function, *apart_by_name(args, names))
 
 
 def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
