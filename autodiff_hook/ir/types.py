@@ -126,6 +126,10 @@ class Constant:
 
 
 Operand = Variable | Constant
+Args = list[Operand]
+"""The arguments of a call by place."""
+Kwargs = dict[str, Operand]
+"""The arguments of a call by name."""
 
 
 def is_nothing(operand: Operand) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.tangents import along_slope, partial, units, zero_tangent
 from autodiff_hook.strong import PLAIN, contraction
@@ -33,7 +33,7 @@ _FLOAT: Final[frozenset[type]] = frozenset({float})
 Step = Callable[[Inference, Statement, Any, list[Operand]], "Abstract | None"]
 
 
-def _sum(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _sum(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``accumulate`` and ``counted``."""
     kinds = [inf.type_of(x) for x in args]
     for kind, other in zip(kinds, reversed(args)):
@@ -58,7 +58,7 @@ def _sum_of_present(a: Any, b: Any) -> Any:
 def _present_or(make: Callable[..., Any]) -> Step:
     """The step of a cotangent that is made of the other arguments if it is None."""
 
-    def present(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    def present(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
         kind = inf.type_of(args[0])
         if is_none(kind) or isinstance(kind, Optional):
             return inline_call(inf, s, make, args, {})
@@ -75,14 +75,14 @@ def _array(cotangent: Any, value: Any) -> Any:
     return np.zeros(value.shape) if cotangent is None else cotangent
 
 
-def _part(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _part(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     kind = inf.type_of(args[0])
     if is_none(kind):
         return alias(inf, s, args[0])
     return _instead(inf, s, "getitem", args)
 
 
-def _added_part(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _added_part(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``add_part``: the part is one of an array, or all of it."""
     kind = inf.type_of(args[1])
     if is_none(kind):
@@ -92,7 +92,7 @@ def _added_part(inf: Inference, s: Statement, called: Any, args: list[Operand]) 
     return _instead(inf, s, "inplace", args, "+")
 
 
-def _added_at(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _added_at(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``add_at``: what is read and stored again."""
     buffer, index, cotangent = args
     if not is_basic_key(inf.type_of(index)):
@@ -104,7 +104,7 @@ def _stored(buffer: Any, index: Any, cotangent: Any) -> None:
     buffer[index] = buffer[index] + cotangent
 
 
-def _buffer(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _buffer(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``buffer``: the cotangents of a list of numbers, which is looked up once."""
     kind = inf.type_of(args[1])
     if not isinstance(kind, List) or not is_flat(kind):
@@ -112,7 +112,7 @@ def _buffer(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> A
     return inline_call(inf, s, _zeros_of_list, args[1:], {})
 
 
-def _of_list(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _of_list(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``list_gradient``, where nothing has a cotangent."""
     if not is_none(inf.type_of(args[0])):
         raise Refused("a derivative with respect to a list of lists")
@@ -136,13 +136,13 @@ def _instead(inf: Inference, s: Statement, op: str, operands: list[Operand], dat
 def _followed(function: Callable[..., Any]) -> Step:
     """The step of what is followed as Python code."""
 
-    def follow(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+    def follow(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
         return inline_call(inf, s, function, args, {})
 
     return follow
 
 
-def _of_number(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _of_number(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``number_gradient``: a number of the precision of the value."""
     value, cotangent = map(inf.type_of, args)
     types = number_types(value)
@@ -163,7 +163,7 @@ def _is_zero(cotangent: Abstract) -> bool:
     return is_none(cotangent) or isinstance(cotangent, Known) and cotangent.value == 0.0
 
 
-def _of_array(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _of_array(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``array_gradient``: an array that is nobody else's."""
     value, cotangent = map(inf.type_of, args)
     complex_part = isinstance(cotangent, Array) and (cotangent.dtype is None or cotangent.dtype.kind == "c")
@@ -195,14 +195,14 @@ def _begun(cotangent: Any, value: Any) -> Any:
     return np.zeros(value.shape) + cotangent
 
 
-def _product(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _product(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``times`` and ``over``, of arrays without asking for nan: who runs the program does that."""
     if any(isinstance(inf.type_of(x), Array) for x in args):
         return _instead(inf, s, "binary", args, PLAIN[called])
     return inline_call(inf, s, called, args, {})
 
 
-def _item_or_none(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _item_or_none(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """What is read before a loop that may have no iteration: as an item, and no error if there is none."""
     found = _instead(inf, s, "getitem", args)
     if s.op == "getitem" and inf.plans.get(s) == LOAD:
@@ -210,12 +210,12 @@ def _item_or_none(inf: Inference, s: Statement, called: Any, args: list[Operand]
     return found
 
 
-def _is_as_taken(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _is_as_taken(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``as_taken``: the result that was looked at is looked at where it is computed again."""
     return known_as(inf, s, None)
 
 
-def _zero_tangent(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _zero_tangent(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     kind = inf.type_of(args[0])
     if not isinstance(kind, List):
         raise Refused(f"a tangent of {named(kind)}")
@@ -226,7 +226,7 @@ def _zeros_of_rows(rows: Any) -> Any:
     return [zero_tangent(row) for row in rows]
 
 
-def _contraction(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _contraction(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     s.operands, s.data = args, ()
     return call(inf, s, args[0], args[1:], {})
 

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from autodiff_hook import config
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import closure
-from autodiff_hook.ir.types import IR, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import IR, Args, Constant, Operand, Statement, Variable
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.arguments import common
@@ -116,7 +116,7 @@ class Callees:
         return [half for callee in self.found.values() for key in list(callee.halves) for half in callee.irs(*key)]
 
     def place(
-        self, inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: Any
+        self, inf: Inference, s: Statement, function: FunctionType | Closure, args: Args, kwargs: Any
     ) -> Abstract | None:
         """Call a function by a program of its own, if it is to have one; None if it is not."""
         code = function.code if isinstance(function, Closure) else function.__code__
@@ -374,7 +374,7 @@ def _is_alike(a: Abstract, b: Abstract) -> bool:
     return a == b
 
 
-def _ask_for_any(inf: Inference, args: list[Operand]) -> None:
+def _ask_for_any(inf: Inference, args: Args) -> None:
     """Objects from outside are given to a function that calls itself: it is followed again with any of their kind."""
     found = [inf.type_of(x) for x in args]
     outside = {("outside", id(x.example)) for x in found if isinstance(x, Outside) and common([x.example]) is not None}
@@ -397,7 +397,7 @@ def _share(code: CodeType, callee: Callee) -> None:
     _shared.put(code, kept[:_PROGRAMS])
 
 
-def _called(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract:
+def _called(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract:
     """A call that has been placed before, looked at again because more is known of its operands."""
     assert inf.callees is not None
     return inf.callees.call(inf, s, called.call, args[called.loads :])

@@ -14,7 +14,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from autodiff_hook.ir.analysis import statements_of
-from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import Args, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.inner_programs import Result, Within
 from autodiff_hook.tangent import Tangent
 from autodiff_hook.transform.one_way import containers, derived_containers
@@ -185,7 +185,7 @@ class OnOneWay(Within):
         self.params[leaf], self.inner.types[leaf] = operand, path.type_of(leaf)
         return leaf
 
-    def followed(self, function: Operand, args: list[Operand]) -> Operand:
+    def followed(self, function: Operand, args: Args) -> Operand:
         """What the function gives, followed from here on."""
         path = self.path
         self.start = self.here()

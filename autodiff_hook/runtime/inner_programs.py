@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from autodiff_hook.emit import emit
 from autodiff_hook.ir.analysis import definitions, free_variables, statements_of
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.types import IR, Args, Block, Constant, Operand, Signature, Statement, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.deriving import cell_of
@@ -295,7 +295,7 @@ class Within:
         """A captured variable, which has the value that it has then."""
         return cell_of(self.inner, self._constant(self.outer.before(self.statement, "cell_get", [cell])))
 
-    def _follow(self, function: Operand, args: list[Operand]) -> None:
+    def _follow(self, function: Operand, args: Args) -> None:
         """Interpret the function."""
         inner, kind, options = self.inner, self.outer.type_of(function), dict[str, Operand]()
         while isinstance(kind, Partial):

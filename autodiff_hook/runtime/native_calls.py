@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.inner_programs import Within
 from autodiff_hook.semantics.meanings import calling, calling_back, differentiated, result_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.trying import tried
 Step = Callable[[Inference, Statement, Any, list[Operand]], Abstract | None]
 
 
-def _calling_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _calling_back(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """Native code that is given a function of the program, which becomes one of its own."""
     target, result, function, like, *others = args
     inf.assume(function)
@@ -44,14 +44,14 @@ def _call_back(target: Any, function: FunctionType, count: int, *values: Any) ->
     return target(partial(function, *values[:count]), *values[count:])
 
 
-def _calling(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _calling(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """Native code that gives a constant."""
     inf.once = True
     s.op, s.operands, s.data = "call", [Constant(_call_native), *args], ()
     return _called_native(inf, s, _call_native, args)
 
 
-def _called_native(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _called_native(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     examples = [example_of(inf.type_of(x)) for x in args]
     return pure(inf, s, abstract_of(tried(called, examples, {}) if inf.one_way else examples[1]))
 
@@ -71,7 +71,7 @@ def _is_like(x: Any, example: Any) -> bool:
     return isinstance(x, type(example))
 
 
-def _result_of(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _result_of(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """An object that is nowhere made: what would show it is refused, as its class is of a library."""
     cls = inf.type_of(args[0])
     if s.result is None or not isinstance(cls, Known):
@@ -83,7 +83,7 @@ def _result_of(inf: Inference, s: Statement, called: Any, args: list[Operand]) -
     return Fresh(cls.value, s.result)
 
 
-def _differentiated(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _differentiated(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     return known_as(inf, s, not inf.values_only)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook import api, operators
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.runtime import adjoint_steps as adjoint_steps
 from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import operator_of
@@ -49,7 +49,7 @@ Work = Callable[[Inference, Statement, Operand, Any, bool, list[Operand]], None]
 
 
 def _gradients(
-    valued: bool, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS
+    valued: bool, inf: Inference, s: Statement, called: Any, args: Args, options: Options = NO_OPTIONS
 ) -> None:
     """``gradient`` and ``withgradient``."""
     if not args:
@@ -93,9 +93,7 @@ def _place(
     following_within(inf, s, function).place_gradients(function, primals, chosen, result)
 
 
-def _in_direction(
-    inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS
-) -> None:
+def _in_direction(inf: Inference, s: Statement, called: Any, args: Args, options: Options = NO_OPTIONS) -> None:
     """``jvp``."""
     args = _directed(inf, args, options)
     primals, tangents = (_items(inf, x) for x in args[1:])
@@ -105,7 +103,7 @@ def _in_direction(
     _tangent(inf, s, args[0], primals, moving)
 
 
-def _at_place(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _at_place(inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """``gradient_at`` and ``tangent_at``."""
     function, place, whole, *direction = args
     number, primals = inf.type_of(place), _items(inf, whole)
@@ -117,7 +115,7 @@ def _at_place(inf: Inference, s: Statement, called: Any, args: list[Operand]) ->
         _place(False, inf, s, function, number.value, False, primals)
 
 
-def _directed(inf: Inference, args: list[Operand], options: Options) -> list[Operand]:
+def _directed(inf: Inference, args: Args, options: Options) -> list[Operand]:
     """A function, primals and tangents, which may be given by name."""
     named = [options[name] for name in _DIRECTED[len(args) :] if name in options]
     if len(args) + len(named) != len(_DIRECTED) or is_set(inf, options, "has_aux"):
@@ -150,7 +148,7 @@ def like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Ope
 # Operators
 
 
-def _applied(work: Work, inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _applied(work: Work, inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """What an operator does when it is called."""
     function, argnums, has_aux, whole, options = args
     numbers = inf.type_of(argnums)
@@ -175,7 +173,7 @@ def _named_items(inf: Inference, whole: Operand) -> dict[str, Operand]:
     return dict(zip(kind.keys, spread(inf, whole, kind.keys)))
 
 
-def _operated(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS) -> None:
+def _operated(inf: Inference, s: Statement, called: Any, args: Args, options: Options = NO_OPTIONS) -> None:
     """What an operator from outside has made, called; or the class of that, where an operator makes one."""
     work = _WORKS.get(called._work) if isinstance(called, operators.Operator) else None
     if work is None:
@@ -194,14 +192,12 @@ def _alone(work: Callable[..., None]) -> Work:
     return placed
 
 
-def _hessian(inf: Inference, s: Statement, function: Operand, argnums: Any, args: list[Operand]) -> None:
+def _hessian(inf: Inference, s: Statement, function: Operand, argnums: Any, args: Args) -> None:
     by_array = isinstance(_chosen(inf, argnums, args), Array)
     _follow(inf, s, directions.hessian_by_array if by_array else directions.hessian_by_number, function, argnums, args)
 
 
-def _jacobian(
-    by_rows: bool | None, inf: Inference, s: Statement, function: Operand, argnums: Any, args: list[Operand]
-) -> None:
+def _jacobian(by_rows: bool | None, inf: Inference, s: Statement, function: Operand, argnums: Any, args: Args) -> None:
     """``jacobian``, which goes by rows or by columns, whatever are fewer."""
     x, y = _chosen(inf, argnums, args), following_within(inf, s, function).value(function, args)
     if isinstance(y, Number):
@@ -217,14 +213,14 @@ def _jacobian(
     _follow(inf, s, directions.jacobian_by_rows if by_rows else directions.jacobian_by_columns, function, argnums, args)
 
 
-def _chosen(inf: Inference, argnums: Any, args: list[Operand]) -> Abstract:
+def _chosen(inf: Inference, argnums: Any, args: Args) -> Abstract:
     """The argument that a Hessian or a Jacobian is with respect to."""
     if type(argnums) is not int or not -len(args) <= argnums < len(args):
         raise Refused("a Hessian or a Jacobian by several arguments")
     return inf.type_of(args[argnums])
 
 
-def _follow(inf: Inference, s: Statement, followed: Any, function: Operand, argnums: int, args: list[Operand]) -> None:
+def _follow(inf: Inference, s: Statement, followed: Any, function: Operand, argnums: int, args: Args) -> None:
     """Put a function of ``directions`` in the place of a call."""
     whole = inf.before(s, "build_tuple", args)
     inline_call(inf, s, followed, [function, Constant(argnums % len(args)), whole], {})
@@ -241,13 +237,13 @@ _WORKS: Final[dict[Any, Work]] = {
 
 
 def _operator(
-    followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS
+    followed: Any, inf: Inference, s: Statement, called: Any, args: Args, options: Options = NO_OPTIONS
 ) -> None:
     """Make a function that gives derivatives."""
     inline_call(inf, s, followed, args, dict(options))
 
 
-def _along(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def _along(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``along``: a product for each leaf, and their sum."""
     assert inf.block is not None
     if inf.one_way:
@@ -276,17 +272,17 @@ def _products(inf: Inference, gradients: Operand, tangents: Operand) -> Iterator
         yield Statement("call", [Constant(directions.dot), gradients, tangents], Variable(), ())
 
 
-def _followed(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _followed(inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """A function of ``directions`` that is Python code."""
     inline_call(inf, s, called, args, {})
 
 
-def _transposed(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _transposed(inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """What has no forward form, in the tangent of a program."""
     inline_call(inf, s, directions.transposing, args, {})
 
 
-def _product(inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS) -> None:
+def _product(inf: Inference, s: Statement, called: Any, args: Args, options: Options = NO_OPTIONS) -> None:
     """``hvp``."""
     inline_call(inf, s, directions.product, _directed(inf, args, options), {})
 

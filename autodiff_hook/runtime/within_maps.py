@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from autodiff_hook import api
-from autodiff_hook.ir.types import Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Operand, Statement, Variable
 from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import cell_of
 from autodiff_hook.runtime.inner_maps import LinearMap, place_map, pull_back, push_on
@@ -23,7 +23,7 @@ from autodiff_hook.transform.specialise.program import IN_ITS_ORDER
 
 
 def _linear(
-    followed: Any, inf: Inference, s: Statement, called: Any, args: list[Operand], options: Options = NO_OPTIONS
+    followed: Any, inf: Inference, s: Statement, called: Any, args: Args, options: Options = NO_OPTIONS
 ) -> None:
     """``pullback`` and ``linearize``: what they make runs the function once more, as it was."""
     if not args or is_set(inf, options, "has_aux"):
@@ -39,14 +39,14 @@ def _linear(
     inline_call(inf, s, followed, [function, whole, kept[0], point], {})
 
 
-def _pulled_back(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _pulled_back(inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """A call of what ``pullback`` has made on one way."""
     if len(args) != 2:
         raise Refused("a pullback of several cotangents")
     args[0].value.pull(s, args[1])  # type: ignore[union-attr]
 
 
-def _pushed_on(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> None:
+def _pushed_on(inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """A call of what ``linearize`` has made on one way."""
     made: LinearMap = args[0].value  # type: ignore[union-attr]
     moving = {i: x for i, x in enumerate(args[1:]) if not is_none(inf.type_of(x))}

@@ -29,6 +29,7 @@ from autodiff_hook.ir.types import (
     RECEIVED,
     TERMINATORS_THAT_RAISE,
     UNBOUND,
+    Args,
     Block,
     Constant,
     Edge,
@@ -259,7 +260,7 @@ def _is_covered_alike(region: list[Block], inside: set[Block]) -> bool:
     return same and made.isdisjoint(first.args) and not any(map(_may_raise, open_))
 
 
-def _same(args: list[Operand], others: list[Operand]) -> bool:
+def _same(args: Args, others: list[Operand]) -> bool:
     pairs = zip(args, others)
     return all(x is y or isinstance(x, Constant) and isinstance(y, Constant) and x.value is y.value for x, y in pairs)
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS, kind_of
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
@@ -56,11 +56,10 @@ from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_a
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.stopping import stopped
 
-Args = list[Operand]
 Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
 
 
-def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: dict[str, Operand]) -> Abstract | None:
+def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """The result of calling what is known; None if nothing special is known of it."""
     found = derived.called(inf, s, function, args, kwargs)
     if found is not None:
@@ -145,7 +144,7 @@ _FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, c
 _LIMITS: Final = (np.finfo, np.iinfo)
 
 
-def _is_itself(inf: Path, function: Any, args: Args, kwargs: dict[str, Operand]) -> bool:
+def _is_itself(inf: Path, function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether ``asarray``, or ``array`` without a copy, returns what it is given."""
     value = inf.type_of(args[0]) if args else None
     if not isinstance(value, Array) or value.scalar or len(args) > 2 or not set(kwargs) <= {"dtype", "copy"}:

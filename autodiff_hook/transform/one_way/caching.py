@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import definitions, statements_of
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.arguments import described
 from autodiff_hook.runtime.asking import CALLER, asked, require_answered
@@ -34,9 +34,7 @@ from autodiff_hook.transform.specialise.results import abstract_of, outcome
 from autodiff_hook.transform.specialise.trying import tried
 
 
-def cached_call(
-    inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def cached_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Ask the cache, as the plain run does: its answer may be older than what the function says now.
 
     What is known of the arguments, strings and whole numbers are guarded; so is a string that is the answer, and the
@@ -99,7 +97,7 @@ def _is_active(inf: Path, operands: list[Operand]) -> bool:
     return False
 
 
-def _kept(inf: Path, function: Any, args: list[Operand], kwargs: dict[str, Operand], values: list[Any]) -> Operand:
+def _kept(inf: Path, function: Any, args: Args, kwargs: Kwargs, values: list[Any]) -> Operand:
     """What the function gives of what has derivatives, once for the very same arguments."""
     keys = [(inf.final(x),) if v is UNKNOWN else v for x, v in zip((*args, *kwargs.values()), values)]
     parameters = function.cache_parameters()
@@ -153,7 +151,7 @@ def _constant(inf: Path, s: Statement, function: Any, values: list[Any], names: 
     return alias(inf, s, inf.perform("build_tuple", [Constant(x) for x in answer]))
 
 
-def constant_key(inf: Path, s: Statement, args: list[Operand]) -> Abstract:
+def constant_key(inf: Path, s: Statement, args: Args) -> Abstract:
     """What is kept by a key that a cache of the program's own was asked for; what is known has no derivative."""
     key, value = args
     if not isinstance(inf.type_of(value), Known):

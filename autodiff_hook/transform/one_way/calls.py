@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType, WrapperDescriptorType
 
-from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement
+from autodiff_hook.ir.types import UNBOUND, Args, Constant, Operand, Statement
 from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.equivalents.changing import sort
 from autodiff_hook.transform.one_way import inert
@@ -85,7 +85,7 @@ def call_ex(inf: Path, s: Statement) -> Abstract:
     return alias(inf, s, inf.call(function, parts(inf, args), named))
 
 
-def _got(inf: Path, s: Statement, owner: Operand, value: Outside, args: list[Operand]) -> Abstract:
+def _got(inf: Path, s: Statement, owner: Operand, value: Outside, args: Args) -> Abstract:
     """``d.get(key)`` of a dict from outside: nothing else in it matters."""
     if inf.world.holds(inf.final(owner), value.example, inf.pin(args[0])):
         return alias(inf, s, inf.perform("getitem", [owner, args[0]]))
@@ -157,7 +157,7 @@ def call_loaded(inf: Path, s: Statement) -> Abstract:
     return alias(inf, s, inf.perform("call", [method, *args], s.data))
 
 
-def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: list[Operand]) -> Abstract | None:
+def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: Args) -> Abstract | None:
     """A method of a string."""
     if name == "join" and len(args) == 1:
         return known_as(inf, s, inf.pin(owner).join(plainly(inf, x) for x in parts(inf, args[0])))

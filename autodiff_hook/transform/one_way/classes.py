@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType, SimpleNamespace
 from typing import Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
@@ -16,7 +16,7 @@ from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
 
-def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``cls(…)``."""
     if not is_called_plainly(inf, cls) or cls.__module__ == "builtins" and not issubclass(cls, BaseException):
         return None
@@ -49,7 +49,7 @@ def construct(inf: Path, s: Statement, cls: type, args: list[Operand], kwargs: d
     return alias(inf, s, made)
 
 
-def _exception(inf: Path, cls: type, args: list[Operand], kwargs: dict[str, Operand]) -> Operand:
+def _exception(inf: Path, cls: type, args: Args, kwargs: Kwargs) -> Operand:
     """An exception of a builtin class: made at once if its arguments are known for good; else its class is known."""
     values = [known_value(inf, x) for x in args]
     if kwargs or any(v is UNKNOWN or not is_plain(v) for v in values):
@@ -73,7 +73,7 @@ def _blank(inf: Path, cls: type) -> Variable:
     return token
 
 
-def number(inf: Path, cls: type, args: list[Operand]) -> Variable:
+def number(inf: Path, cls: type, args: Args) -> Variable:
     """A new object of a class derived from ``float``, which is a float to all that only computes with it."""
     if any(type(look(inf, cls, name)) is FunctionType for name in _CONVERSIONS):
         raise Refused(f"{named(cls)} says by itself which number it is")

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, NAMES, UNARY, UNARY_METHODS
@@ -208,7 +208,7 @@ _OF_OWNER: Final = ("getattr", "load_method", "call_method")
 # Calls
 
 
-def called(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """What NumPy makes of arrays of derived classes; None without such, or if other code is called."""
     if function is ARRAY["view"]:
         return _viewed(inf, s, args, kwargs)
@@ -262,7 +262,7 @@ def _in_memory(inf: Path, s: Statement, given: dict[str, Operand]) -> Abstract |
     return alias(inf, s, made_array(inf, cls, shown, Constant(None)))
 
 
-def _viewed(inf: Path, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+def _viewed(inf: Path, s: Statement, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``array.view(cls)``."""
     owner, *given = args
     value = inf.type_of(owner)

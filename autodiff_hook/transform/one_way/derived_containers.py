@@ -9,7 +9,7 @@ from collections import namedtuple
 from types import MethodDescriptorType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.ir.types import Args, Kwargs, Operand, Statement
 from autodiff_hook.runtime.oddities import is_converted_by_code
 from autodiff_hook.semantics.operations import COMPARING_METHODS, NAMES
 from autodiff_hook.transform.one_way.classes import instance
@@ -35,7 +35,7 @@ _METHODS: Final[dict[str, tuple[int | None, tuple[str, ...]]]] = {
 """The operand of an operation that may be such an object, and what its class must not say of it; None: all operands."""
 
 
-def new(inf: Path, s: Statement, args: list[Operand]) -> Abstract | None:
+def new(inf: Path, s: Statement, args: Args) -> Abstract | None:
     """``tuple.__new__(cls, items)``."""
     cls = inf.type_of(args[0])
     if not isinstance(cls, Known) or not isinstance(cls.value, type) or not issubclass(cls.value, tuple):
@@ -53,7 +53,7 @@ def made(inf: Path, cls: type, held: Operand) -> Operand:
     return token
 
 
-def empty(inf: Path, s: Statement, args: list[Operand]) -> Abstract | None:
+def empty(inf: Path, s: Statement, args: Args) -> Abstract | None:
     """``list.__new__(cls)`` and ``dict.__new__(cls)``: what they are given besides is for ``__init__``."""
     kind = inf.type_of(args[0])
     if not isinstance(kind, Known) or not isinstance(kind.value, type) or kind.value in (list, dict):
@@ -64,7 +64,7 @@ def empty(inf: Path, s: Statement, args: list[Operand]) -> Abstract | None:
     return alias(inf, s, made(inf, kind.value, inf.made(base, base())))
 
 
-def filled(inf: Path, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> bool:
+def filled(inf: Path, function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether a call is ``list.__init__`` or ``dict.__init__`` of such an object, which is done then."""
     held = held_by(inf, args[0]) if function in _FILLING and args else None
     if held is None or len(args) > 2 or function is list.__init__ and kwargs:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.semantics.operations import BINARY, COMPARE, METHODS, UFUNCS
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
@@ -126,7 +126,7 @@ def computed(
     inf: Path,
     s: Statement,
     function: Any,
-    args: list[Operand],
+    args: Args,
     perform: Callable[[list[Operand]], Operand] | None = None,
     kwargs: dict[str, Operand] | None = None,
 ) -> Abstract:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.one_way.building import built_object, is_buildable
@@ -25,9 +25,7 @@ from autodiff_hook.transform.specialise.wording import named
 class Earnest(Trail):
     """The program so far, and its values as code outside of it is given them."""
 
-    def settled(
-        self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-    ) -> tuple[list[Operand], dict[str, Operand]]:
+    def settled(self, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
         """The arguments of a call that stays in the program, as a call of this very function."""
         if registry.has_rules(function) and function not in _CHOOSING:
             plain = self._plain_items if is_numpy(function) or function is math.fsum else self.plain

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeGuard
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.operations import BINARY, COMPARE
@@ -37,7 +37,7 @@ _KINDS: Final = (str, type(None), *_CLASSES)
 _NUMBERS: Final = (int, float, bool, np.float64, np.int64, np.bool_)
 
 
-def called(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``re.match(…)``, ``timedelta(…)``, or a method of what these give; None if it is none, or of something else."""
     home = getattr(function, "__objclass__", None)
     known = home in _CLASSES or any(function is x for x in (*_FUNCTIONS, *_MOMENTS))
@@ -164,9 +164,7 @@ def _writeable(inf: Path, s: Statement) -> Abstract | None:
     return known_as(inf, s, True)
 
 
-def method(
-    inf: Path, s: Statement, owner: Operand, name: str, args: list[Operand], names: tuple[str, ...]
-) -> Abstract | None:
+def method(inf: Path, s: Statement, owner: Operand, name: str, args: Args, names: tuple[str, ...]) -> Abstract | None:
     """A method of a pattern, a match, a date or a time; None if the owner is none."""
     value = inf.type_of(owner)
     if not isinstance(value, (Known, Instance)) or type(example_of(value)) not in _CLASSES:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import BEGUN, WITH_OPTIONS, product_of, total
 from autodiff_hook.semantics.equivalents import iterating as definitions
 from autodiff_hook.transform.one_way import iterating
@@ -25,7 +25,6 @@ from autodiff_hook.transform.specialise.instances import classes_of, shown
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
-Args = list[Operand]
 Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
@@ -29,9 +29,7 @@ _FILTERS: Final = (warnings.simplefilter, warnings.filterwarnings)
 _HARMLESS: Final = ("ignore", "default", "once", "always", "module")
 
 
-def managed_call(
-    inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def managed_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """A call that makes, ends or belongs to such a manager; None if it is none."""
     if isinstance(function, Silence):
         inf.silences.remove(function)
@@ -62,7 +60,7 @@ class Before(Silence):
     """What was done about errors of floats before ``np.seterr`` said something else."""
 
 
-def _errors_set(inf: Path, kwargs: dict[str, Operand], values: list[Any]) -> Abstract | None:
+def _errors_set(inf: Path, kwargs: Kwargs, values: list[Any]) -> Abstract | None:
     """``np.seterr``: a program that puts back at its end what it has found says no more than a context manager."""
     if inf.silences and set(kwargs) == set(_ERRORS) and all(x is inf.silences[-1] for x in values):
         before = inf.silences.pop()
@@ -78,7 +76,7 @@ def _errors_set(inf: Path, kwargs: dict[str, Operand], values: list[Any]) -> Abs
 _ERRORS: Final = tuple(np.geterr())
 
 
-def _warned(inf: Path, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
+def _warned(inf: Path, s: Statement, args: Args, kwargs: Kwargs) -> Abstract:
     """A warning is given at the end, for the line where the program gave it."""
     category = known_value(inf, args[1] if len(args) > 1 else kwargs.get("category", Constant(None)))
     kind = inf.type_of(args[0])

@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterable
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.equivalents.ordering import count_in
 from autodiff_hook.transform.one_way.containers import as_key, is_adopted, pairs, parts
@@ -16,12 +16,11 @@ from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 
-Args = list[Operand]
 LAST: Final = ("last",)
 """The names of the arguments of methods that say which end they mean."""
 
 
-def make(inf: Path, cls: type, args: Args, kwargs: dict[str, Operand]) -> Abstract:
+def make(inf: Path, cls: type, args: Args, kwargs: Kwargs) -> Abstract:
     """``cls(…)`` of one of ``DICTS``."""
     factory: Operand | None = None
     if cls is defaultdict and args:

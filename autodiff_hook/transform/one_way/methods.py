@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.ir.types import Args, Constant, Operand
 from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, as_key, known_value, parts, taken_at_once
 from autodiff_hook.transform.one_way.growing import add_all, extend, update
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
@@ -20,7 +20,7 @@ Method = Callable[[Path, Operand, list[Operand]], Operand]
 def _changes(method: Any, pinned: int = 0) -> Method:
     """A method that does to its owner what Python's own does; the first arguments, which decide the way, are pinned."""
 
-    def changing(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    def changing(inf: Path, owner: Operand, args: Args) -> Operand:
         held, given = inf.changed(owner), [*(as_key(inf, x) for x in args[:pinned]), *args[pinned:]]
         try:
             found: Operand | None = method(held, *given)
@@ -34,7 +34,7 @@ def _changes(method: Any, pinned: int = 0) -> Method:
 def _of_item(method: Any) -> Method:
     """A method that does something to a set with one item."""
 
-    def changing(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    def changing(inf: Path, owner: Operand, args: Args) -> Operand:
         held = inf.changed(owner)
         try:
             method(held, *[as_item(inf, x, held) for x in args])
@@ -45,16 +45,16 @@ def _of_item(method: Any) -> Method:
     return changing
 
 
-def _extend(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _extend(inf: Path, owner: Operand, args: Args) -> Operand:
     extend(inf, owner, args[0])
     return Constant(None)
 
 
-def _list_copy(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _list_copy(inf: Path, owner: Operand, args: Args) -> Operand:
     return inf.made(list, list(inf.content(owner)))
 
 
-def _index(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _index(inf: Path, owner: Operand, args: Args) -> Operand:
     if len(args) > 1:
         raise Refused("list.index with bounds")
     place = next(found(inf, inf.content(owner), args[0]), None)
@@ -63,11 +63,11 @@ def _index(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return Constant(place)
 
 
-def _count(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _count(inf: Path, owner: Operand, args: Args) -> Operand:
     return Constant(len(list(found(inf, inf.content(owner), args[0]))))
 
 
-def _remove(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _remove(inf: Path, owner: Operand, args: Args) -> Operand:
     place = next(found(inf, inf.content(owner), args[0]), None)
     if place is None:
         raise Raised(ValueError("list.remove(x): x not in list"))
@@ -75,7 +75,7 @@ def _remove(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
     return Constant(None)
 
 
-def _dict_get(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _dict_get(inf: Path, owner: Operand, args: Args) -> Operand:
     found: Operand = inf.content(owner).get(as_key(inf, args[0]), args[1] if len(args) > 1 else Constant(None))
     return found
 
@@ -85,36 +85,36 @@ def _by_operation(op: str, swapped: bool = False) -> Method:
     return lambda inf, owner, args: inf.perform(op, [*args, owner] if swapped else [owner, *args])
 
 
-def _setdefault(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _setdefault(inf: Path, owner: Operand, args: Args) -> Operand:
     found: Operand = inf.changed(owner).setdefault(as_key(inf, args[0]), *args[1:] or (Constant(None),))
     return found
 
 
-def _keys(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _keys(inf: Path, owner: Operand, args: Args) -> Operand:
     return inf.made(KEYS, Keys(inf, inf.content(owner)))
 
 
-def _values(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _values(inf: Path, owner: Operand, args: Args) -> Operand:
     return inf.made(VALUES, inf.content(owner).values())
 
 
-def _items(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _items(inf: Path, owner: Operand, args: Args) -> Operand:
     return inf.made(ITEMS, Items(inf, inf.content(owner)))
 
 
-def _update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _update(inf: Path, owner: Operand, args: Args) -> Operand:
     for source in args:
         update(inf, owner, source)
     return Constant(None)
 
 
-def _set_update(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _set_update(inf: Path, owner: Operand, args: Args) -> Operand:
     for source in args:
         add_all(inf, owner, source)
     return Constant(None)
 
 
-def _pop_only(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+def _pop_only(inf: Path, owner: Operand, args: Args) -> Operand:
     """``set.pop`` where there is no choice."""
     held = inf.changed(owner)
     if len(held) > 1:
@@ -129,7 +129,7 @@ def _pop_only(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
 def _of_sets(name: str) -> Method:
     """A method of sets that changes none."""
 
-    def method(inf: Path, owner: Operand, args: list[Operand]) -> Operand:
+    def method(inf: Path, owner: Operand, args: Args) -> Operand:
         others = [taken_at_once(inf, x) for x in args]
         others = [list(map(inf.pin, parts(inf, x))) if held is None else held for x, held in zip(args, others)]
         if known_value(inf, owner) is UNKNOWN:

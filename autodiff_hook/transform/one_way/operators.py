@@ -6,7 +6,7 @@ import math
 from types import FunctionType, WrapperDescriptorType
 from typing import Any, Final, TypeGuard
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.lookup import asked_in_turn
 from autodiff_hook.semantics.operations import COMPARING_METHODS, METHODS, MIRRORED
 from autodiff_hook.transform.one_way.path import Path
@@ -29,7 +29,7 @@ OF_FLOATS: Final = {
 """The operations that methods of ``float`` are, called by their names."""
 
 
-def by_name(inf: Path, function: Any, args: list[Operand]) -> Operand | None:
+def by_name(inf: Path, function: Any, args: Args) -> Operand | None:
     """``float.__add__(a, b)``; None if it is no such method, or not of numbers."""
     op, symbol = OF_FLOATS.get(function, (None, None)) if isinstance(function, WrapperDescriptorType) else (None, None)
     numbers = [inf.plain(x) for x in args]
@@ -85,9 +85,7 @@ CONVERSIONS: Final[dict[Any, str]] = {
 """The method that a function of one object asks; where it is missing, Python may ask others."""
 
 
-def converted(
-    inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def converted(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """What ``float(a)`` and its kin give, if a method of the object that is written in Python says it."""
     method = _method(inf, args[0], CONVERSIONS[function])
     if method is None:

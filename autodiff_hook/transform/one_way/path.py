@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import count_uses, definitions, statements_of
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Kwargs, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.one_way.earnest import Earnest
 from autodiff_hook.transform.one_way.settling import settle
 from autodiff_hook.transform.one_way.trail import Raised
@@ -78,7 +78,7 @@ class Path(Earnest):
         if any(e.target is self.elsewhere for b in self.program.blocks for e in b.edges()):
             self.program.blocks.append(self.elsewhere)
 
-    def follow(self, ir: IR, globals_: dict[str, Any], args: list[Operand]) -> Operand:
+    def follow(self, ir: IR, globals_: dict[str, Any], args: Args) -> Operand:
         """The value of a call of a function, whose statements are added to the program."""
         walk = self._walk(ir, globals_, args)
         if ir.kind == "generator":
@@ -130,7 +130,7 @@ class Path(Earnest):
         self.types[token] = IteratorOf(ANY)
         return token
 
-    def _walk(self, ir: IR, globals_: dict[str, Any], args: list[Operand]) -> Walk:
+    def _walk(self, ir: IR, globals_: dict[str, Any], args: Args) -> Walk:
         load = self.world.load(globals_)
         bound: dict[Operand, Operand] = dict(zip(ir.entry.params, args, strict=True))
         block, depth, backed = ir.entry, len(self.chain), stored_back(ir)
@@ -313,9 +313,7 @@ class Path(Earnest):
         """The functions that are part of the program."""
         return tuple(code for code, _ in self.lifted.values())
 
-    def known_call(
-        self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-    ) -> Abstract | None:
+    def known_call(self, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
         """What is special about a call where the items of everything are known."""
         return self.known(self, s, function, args, kwargs)
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.semantics.operations import NAMES
@@ -222,7 +222,7 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
     return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))
 
 
-def order_of(inf: Path, s: Statement, args: list[Operand]) -> Abstract:
+def order_of(inf: Path, s: Statement, args: Args) -> Abstract:
     """The places of keys in their order: each comparison decides about the way."""
     keys, backwards = parts(inf, args[0]), bool(inf.pin(args[1]))
     known = [known_value(inf, k) for k in keys]

@@ -7,7 +7,7 @@ import inspect
 from types import CellType, FunctionType, MappingProxyType, WrapperDescriptorType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Closure, Instance, Known
@@ -19,7 +19,7 @@ _QUESTIONS: Final = (inspect.signature, inspect.getfullargspec)
 _ANSWERS: Final = (inspect.Signature, inspect.Parameter, inspect.FullArgSpec)
 
 
-def asked(inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract | None:
+def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``inspect.signature(f)`` of a function that is known or made, or what a cache has of it; None for other calls."""
     question = function.__wrapped__ if type(function) is functools._lru_cache_wrapper else function
     if not any(question is x for x in _QUESTIONS) or kwargs or len(args) != 1:

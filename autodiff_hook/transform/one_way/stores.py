@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.one_way import given_arrays
 from autodiff_hook.transform.one_way.path import Path
@@ -119,9 +119,7 @@ def _is_item(value: Abstract, array: Array) -> bool:
     return array.dtype is not None and number_types(value) == frozenset({array.dtype.type})
 
 
-def stored_result(
-    inf: Path, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def stored_result(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``np.exp(a, out=b)``: from now on ``b`` is the result."""
     rest = dict(kwargs)
     out = inf.present(rest.pop("out"))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.reports import Reason
 from autodiff_hook.transform.one_way.answers import answer
 from autodiff_hook.transform.specialise.abstract import (
@@ -298,7 +298,7 @@ class Trail(Inference):
         self.program.shown.update(key if type(key) is tuple else (key,))
         return Constant(key)
 
-    def call(self, function: Operand, args: list[Operand], kwargs: dict[str, Operand] | None = None) -> Operand:
+    def call(self, function: Operand, args: Args, kwargs: dict[str, Operand] | None = None) -> Operand:
         """Call a value."""
         named = kwargs or {}
         return self.perform("call", [function, *args, *named.values()], tuple(named))

@@ -10,7 +10,7 @@ from dataclasses import field, fields
 from types import CodeType, UnionType
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Constant, Kwargs, Operand, Statement
 from autodiff_hook.records import record
 
 T = TypeVar("T")
@@ -374,7 +374,7 @@ class Partial(_ByParts, Abstract):
 
     function: Operand
     args: tuple[Operand, ...]
-    kwargs: dict[str, Operand]
+    kwargs: Kwargs
 
 
 @record(frozen=True)

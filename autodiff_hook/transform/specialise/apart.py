@@ -10,7 +10,7 @@ from functools import reduce
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.semantics.equivalents import BEGUN
 from autodiff_hook.semantics.equivalents.iterating import ONE_BY_ONE
 from autodiff_hook.transform.specialise.abstract import (
@@ -69,7 +69,7 @@ def begin(inf: Inference, s: Statement, parts: list[Operand]) -> Abstract | None
     return inf.evaluate(inf, s)
 
 
-def produced(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Statement | None:
+def produced(inf: Inference, s: Statement, function: Any, args: Args) -> Statement | None:
     """What begins the iteration that ``enumerate`` and its kin are given, over an object or several things; or None."""
     known = function in (enumerate, zip)
     if not known and function not in BEGUN or inf.block is None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, home_of, is_plainly
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.specialise import altered, assigned, dicts, several
@@ -121,7 +121,7 @@ def of_member(inf: Inference, member: Enum, owner: Operand, name: str) -> tuple[
 
 
 def method_call(
-    inf: Inference, s: Statement, value: Abstract, name: str, args: list[Operand], names: tuple[str, ...]
+    inf: Inference, s: Statement, value: Abstract, name: str, args: Args, names: tuple[str, ...]
 ) -> Abstract | None:
     """``owner.name(...)`` of an object."""
     owner, cls = s.operands[0], receiver_class(value)
@@ -150,9 +150,7 @@ def method_call(
     return inf.first(made)
 
 
-def _held_call(
-    inf: Inference, s: Statement, function: Operand, args: list[Operand], names: tuple[str, ...]
-) -> Abstract | None:
+def _held_call(inf: Inference, s: Statement, function: Operand, args: Args, names: tuple[str, ...]) -> Abstract | None:
     """A call of what an object holds in an attribute."""
     s.op, s.operands, s.data = "call", [function, *args], names
     return call_with(inf, s, function, args, names)
@@ -213,7 +211,7 @@ def _data(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: s
     return _loaded(inf, s, value, owner, name, found)
 
 
-def _held(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _held(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """What an object of the program holds in the place of a ``cached_property``."""
     value, name = map(inf.type_of, args)
     assert isinstance(name, Known)
@@ -306,7 +304,7 @@ def _is_data(found: Any) -> bool:
 
 
 def super_method(
-    inf: Inference, s: Statement, value: Super, name: str, args: list[Operand], names: tuple[str, ...]
+    inf: Inference, s: Statement, value: Super, name: str, args: Args, names: tuple[str, ...]
 ) -> Abstract | None:
     """``super().name(...)`` in a method of objects, or of a class."""
     function, receiver = _of_super(inf, value, name)

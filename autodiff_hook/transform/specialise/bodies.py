@@ -12,7 +12,7 @@ import numpy as np
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import closure, statements_of, successors
 from autodiff_hook.ir.substituting import copy_blocks
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Position, Statement, Variable
+from autodiff_hook.ir.types import IR, Args, Block, Constant, Kwargs, Operand, Position, Statement, Variable
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.records import record
 from autodiff_hook.reports import Reason
@@ -166,8 +166,8 @@ class Parameters:
 
 def bind(
     code: CodeType,
-    args: list[Operand],
-    kwargs: dict[str, Operand],
+    args: Args,
+    kwargs: Kwargs,
     defaults: tuple[Any, ...],
     keyword: Any,
     load: Callable[[Any, Any], Operand],

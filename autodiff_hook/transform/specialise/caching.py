@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.asking import asked, require_answered
 from autodiff_hook.semantics.equivalents import remembering
@@ -41,7 +41,7 @@ def is_constant(answer: Abstract) -> bool:
     return isinstance(answer, (Known, Number)) or isinstance(answer, Instance) and answer.cls is str
 
 
-def _asked_again(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _asked_again(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     cache, _, _, *keys = args
     return ask(inf, s, example_of(inf.type_of(cache)), keys)
 
@@ -52,7 +52,7 @@ def require_room(count: int, limit: int) -> None:
         raise Given("a cache is full")
 
 
-def _with_room(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _with_room(inf: Inference, s: Statement, args: Args) -> Abstract:
     count, limit = map(inf.type_of, args)
     if not isinstance(limit, Known):
         raise Refused("a cache whose size is not known")
@@ -64,7 +64,7 @@ def _with_room(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     return pure(inf, s, Known(None))
 
 
-def _constant(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _constant(inf: Inference, s: Statement, args: Args) -> Abstract:
     inf.program.reads_keys = True
     return known_as(inf, s, None)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.semantics.meanings import DEFINITIONS
@@ -30,9 +30,7 @@ from autodiff_hook.transform.specialise.wording import named
 _BITWISE: Final = (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift, operator.invert)
 
 
-def call(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def call(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Call what has a rule, is declared to be constant, or has a definition; else it is code."""
     types = [inf.type_of(x) for x in args]
     if function in _BITWISE and all(map(is_of_bits, types)):
@@ -56,9 +54,7 @@ def call(
     return _code(inf, s, function, args, kwargs)
 
 
-def _constant(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def _constant(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Call what is declared to have no derivative."""
     if is_pure(function):
         types, options = [inf.type_of(x) for x in args], {k: inf.type_of(v) for k, v in kwargs.items()}
@@ -74,9 +70,7 @@ def _constant(
     return inline_call(inf, s, without_derivative, [Constant(Body(function)), given, named_ones], {})
 
 
-def _code(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def _code(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Call a function or a class that is written in Python, be it behind a cache or a dispatcher."""
     if type(function) is FunctionType and inf.world.in_scope(function):
         return inline_call(inf, s, function, args, kwargs)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
 from autodiff_hook.runtime.native import apart_by_name, named_output
@@ -80,9 +80,7 @@ STEPS: Final[set[Any]] = {stopped}
 BODIES[stopped] = stop
 
 
-def call(
-    inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def call(inf: Inference, s: Statement, function: Operand, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Call what an operand is known to be."""
     if require_value(inf, s, [function]):
         return None
@@ -139,9 +137,7 @@ def call_of(inf: Inference, s: Statement) -> Abstract | None:
     return call_with(inf, s, function, args, s.data or ())
 
 
-def call_with(
-    inf: Inference, s: Statement, function: Operand, args: list[Operand], names: tuple[str, ...]
-) -> Abstract | None:
+def call_with(inf: Inference, s: Statement, function: Operand, args: Args, names: tuple[str, ...]) -> Abstract | None:
     """Call with the last arguments named."""
     return call(inf, s, function, *apart_by_name(args, names))
 
@@ -177,9 +173,7 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     return call(inf, s, function, values, dict(zip(whole.keys, spread(inf, kwargs, whole.keys))))
 
 
-def call_known(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
     if isinstance(function, type) and find_in_type(type(function), "__call__") is dict:
         # A TypedDict.
@@ -208,14 +202,12 @@ def call_known(
     return _call_plainly(inf, s, function, args, kwargs) if does is None else does()
 
 
-def _write(s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> None:
+def _write(s: Statement, function: Any, args: Args, kwargs: Kwargs) -> None:
     """Let a statement be a call of a known callable."""
     s.op, s.operands, s.data = "call", [Constant(function), *args, *kwargs.values()], tuple(kwargs)
 
 
-def _by_place(
-    s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> tuple[list[Operand], dict[str, Operand]]:
+def _by_place(s: Statement, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
     """The arguments of a call, in their places as far as the rules of the callable have them there."""
     moved = registry.parameters(function).by_place(len(args), kwargs) if kwargs and registry.has_rules(function) else ()
     if moved:
@@ -225,9 +217,7 @@ def _by_place(
     return args, kwargs
 
 
-def _unfolded(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Does | None:
+def _unfolded(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Does | None:
     """What does a call that is another one, or makes what is only there while the program is made."""
     if isinstance(function, Body):
         return lambda: inline_call(inf, s, function.function, args, kwargs)
@@ -251,9 +241,7 @@ def _unfolded(
     return lambda: call_known(inf, s, *target, {})
 
 
-def _placed(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Does | None:
+def _placed(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Does | None:
     """What puts the body in the place of a call that is made for it."""
     key = type(function) if type(function) in BODIES or not is_hashable(function) else function
     by_place, by_name = BODIES.get(key), NAMED.get(key)
@@ -266,9 +254,7 @@ def _placed(
     return lambda: by_place(inf, s, function, args)
 
 
-def _asked(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def _asked(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """What a builtin gives that asks for types and lengths, or begins an iteration."""
     if kwargs or not is_hashable(function):
         return None
@@ -276,9 +262,7 @@ def _asked(
     return None if answer is None else answer(inf, s, args)
 
 
-def _of_objects(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Does | None:
+def _of_objects(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Does | None:
     """What does a call that the classes of its arguments decide about, in Python code."""
     types = [inf.type_of(x) for x in args]
     unsure = [x for x, t in zip(args, types) if is_of_several(t)]
@@ -293,9 +277,7 @@ def _of_objects(
     return lambda: inline_call(inf, s, *method, {})
 
 
-def _call_plainly(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def _call_plainly(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Call what is not decided about by what it is given."""
     if function in _SHOWING and not kwargs and not inf.one_way:
         args = [exceptions.shown(inf, s, x) for x in args]
@@ -335,9 +317,7 @@ def _dispatches(function: Any) -> bool:
 _DISPATCHING: Final = functools.singledispatch(_dispatches).__code__  # type: ignore[attr-defined]
 
 
-def _call_dispatched(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def _call_dispatched(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """A call of what is registered for the class of the first argument."""
     first = inf.type_of(args[0])
     if is_of_several(first):
@@ -362,9 +342,7 @@ def _made_anew(inf: Inference, s: Statement, cls: type, values: dict[str, Operan
     return call(inf, s, Constant(cls), [], values)
 
 
-def _for_all_ways(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Does | None:
+def _for_all_ways(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Does | None:
     """What does a call where more than one way is followed: other statements, or a definition; None if nothing does."""
     if inf.one_way or not is_hashable(function):
         return None
@@ -412,9 +390,7 @@ HELD: Final = "held"
 """The data of what reads an item that is there."""
 
 
-def _target(
-    inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> tuple[Any, list[Operand]] | None:
+def _target(inf: Inference, function: Any, args: Args, kwargs: Kwargs) -> tuple[Any, list[Operand]] | None:
     """The function that a method is of an object like the one at hand, and its arguments; None if it is none."""
     owner = getattr(function, "__self__", None)
     if isinstance(function, BuiltinMethodType) and isinstance(owner, np.ufunc):

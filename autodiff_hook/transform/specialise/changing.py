@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import dicts, lists
 from autodiff_hook.transform.specialise.abstract import (
@@ -75,7 +75,7 @@ def ask_for_list(inf: Inference, owner: Operand, value: Outside, name: str) -> N
         ask_for_copy(inf, inf.final(owner))
 
 
-def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: tuple[str, ...]) -> Code | None:
+def method(inf: Inference, s: Statement, name: str, args: Args, names: tuple[str, ...]) -> Code | None:
     """The definition of a method of the list or dict at hand; None if it is another method."""
     owner = s.operands[0]
     kind = inf.type_of(owner)
@@ -114,7 +114,7 @@ def is_union(inf: Inference, s: Statement) -> bool:
     return True
 
 
-def followed(inf: Inference, s: Statement, code: Code, args: list[Operand], names: tuple[str, ...]) -> Abstract | None:
+def followed(inf: Inference, s: Statement, code: Code, args: Args, names: tuple[str, ...]) -> Abstract | None:
     """The call of a method by its definition."""
     owner = s.operands[0]
     if code is changing.update and len(args) == len(names):
@@ -151,12 +151,12 @@ def require_short(items: list[Any]) -> None:
         raise Given("one item of a long list is put in or taken out")
 
 
-def _require_short(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _require_short(inf: Inference, s: Statement, args: Args) -> Abstract:
     s.op, s.operands, s.data = "call", [Constant(require_short), *args], ()
     return pure(inf, s, Known(None))
 
 
-def _tuple(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _tuple(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``tuple(items)`` of any number of items: a list that nothing changes, and that is taken for a tuple."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if kind is None:
@@ -190,7 +190,7 @@ def _bounds(inf: Inference, operand: Operand) -> list[int] | None:
     return values[1:] if values and len(values) == len(kinds) and values[0] is range else None
 
 
-def _with_defaults(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _with_defaults(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``defaultdict(float)``."""
     make = inf.type_of(args[0]) if len(args) == 1 else None
     alone = isinstance(make, Closure) and not (make.cells or make.defaults or make.keyword_defaults)
@@ -214,21 +214,21 @@ def _function_of(make: Abstract | None) -> Any:
     return make.value if isinstance(make, Known) else None
 
 
-def _counter(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _counter(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``Counter()``."""
     if args or s.result is None:
         return None
     return _begun(inf, s, Counter)
 
 
-def _ordered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _ordered(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``OrderedDict()``."""
     if args or s.result is None:
         return None
     return _begun(inf, s, OrderedDict)
 
 
-def _end(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _end(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """The key at an end of a dict."""
     kind = inf.type_of(args[0])
     if not isinstance(kind, Dict):
@@ -248,7 +248,7 @@ def first_of(inf: Inference, s: Statement, iterator: Operand) -> Statement | Non
     return s
 
 
-def _empty(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _empty(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``dict()``; a dict from outside that is copied becomes one of items of one kind."""
     for arg in args:
         dicts.ask_for_any_key(inf, inf.type_of(arg))
@@ -258,7 +258,7 @@ def _empty(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
     return inf.evaluate(inf, s)
 
 
-def _copied(inf: Inference, s: Statement, args: list[Operand], function: Any = copy.copy) -> Abstract | None:
+def _copied(inf: Inference, s: Statement, args: Args, function: Any = copy.copy) -> Abstract | None:
     """``copy.copy`` of a list, a number, a text or an object."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if kind is None:
@@ -272,7 +272,7 @@ def _copied(inf: Inference, s: Statement, args: list[Operand], function: Any = c
     return alias(inf, s, args[0]) if is_unchangeable(kind) else None
 
 
-def _copied_deeply(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _copied_deeply(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``copy.deepcopy`` of a list of what cannot be changed, or of an object that holds one thing which can."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if isinstance(kind, Fresh) or kind is not None and built_class(kind) is not None:
@@ -283,7 +283,7 @@ def _copied_deeply(inf: Inference, s: Statement, args: list[Operand]) -> Abstrac
     return _copied(inf, s, args) if flat or kind is not None and is_unchangeable(kind) else None
 
 
-def copying(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> FunctionType | None:
+def copying(inf: Inference, function: Any, args: Args, kwargs: Kwargs) -> FunctionType | None:
     """The method by which an object says how it is copied by ``copy.copy``."""
     cls = object_class(inf.type_of(args[0])) if function is copy.copy and len(args) == 1 and not kwargs else None
     own = look(inf, cls, "__copy__") if cls is not None else None

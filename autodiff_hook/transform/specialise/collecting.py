@@ -12,7 +12,7 @@ from types import CodeType, FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import closure, places_of, successors
-from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Block, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.semantics.equivalents import iterating
 from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Reference, Site
 from autodiff_hook.transform.specialise.bodies import Refused, bind, made_before
@@ -30,7 +30,7 @@ Names = set[tuple[Site, Any]]
 
 
 def begin(
-    inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: dict[str, Operand]
+    inf: Inference, s: Statement, function: FunctionType | Closure, args: Args, kwargs: Kwargs
 ) -> Abstract | None:
     """A call of a generator that calls itself, from outside or within; None for other generators."""
     code = function.code if isinstance(function, Closure) else function.__code__
@@ -51,8 +51,8 @@ def begin(
 
 
 def _by_place(
-    inf: Inference, function: FunctionType | Closure, code: CodeType, args: list[Operand], kwargs: dict[str, Operand]
-) -> tuple[list[Operand], dict[str, Operand]]:
+    inf: Inference, function: FunctionType | Closure, code: CodeType, args: Args, kwargs: Kwargs
+) -> tuple[Args, Kwargs]:
     """The arguments of a call, all in their places with the defaults, where that is possible: in one form."""
     if code.co_kwonlyargcount or code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
         return args, kwargs

@@ -11,7 +11,7 @@ from enum import Enum, EnumMeta, Flag
 from functools import reduce
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Instance, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
@@ -26,9 +26,7 @@ _MOST: Final = 500
 """How many parts are written out."""
 
 
-def written_out(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def written_out(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """The result of a call; None if it is of another function, or not of constants."""
     values = [known_value(inf.type_of(x)) for x in args]
     if kwargs or not values or any(x is MISSING for x in values):

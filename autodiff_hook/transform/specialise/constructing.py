@@ -6,7 +6,7 @@ import functools
 from types import FunctionType, SimpleNamespace
 from typing import Any
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.specialise import dicts, exceptions
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
@@ -19,9 +19,7 @@ from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 from autodiff_hook.transform.specialise.wording import named
 
 
-def construct(
-    inf: Inference, s: Statement, cls: type, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def construct(inf: Inference, s: Statement, cls: type, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Make an object: ``__new__``, and a call of ``__init__`` behind it."""
     error = exceptions.is_exception(inf, cls)
     if s.result is None or inf.block is None or not is_called_plainly(inf, cls):
@@ -49,7 +47,7 @@ def construct(
     return _object(new, inf, s, [Constant(cls)])
 
 
-def _object(new: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _object(new: Any, inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``object.__new__(cls)``."""
     cls = inf.type_of(args[0]) if len(args) == 1 else None
     if s.result is None or inf.block is None or not isinstance(cls, Known) or not isinstance(cls.value, type):

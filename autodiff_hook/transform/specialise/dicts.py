@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import NOTHING, Abstract, Dict, Iterator, Known, Outside, Site, Tuple
 from autodiff_hook.transform.specialise.bodies import Changes, Refused
 from autodiff_hook.transform.specialise.families import TAG, family_of, tag_of
@@ -117,7 +117,7 @@ def view(inf: Inference, s: Statement, name: str) -> Abstract:
     return Iterator(item if name == "values" else Tuple((key, item)))
 
 
-def called(inf: Inference, s: Statement, kwargs: dict[str, Operand]) -> Abstract | None:
+def called(inf: Inference, s: Statement, kwargs: Kwargs) -> Abstract | None:
     """``dict(a=..., b=...)``."""
     s.op, s.operands, s.data = "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)], None
     return inf.evaluate(inf, s)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import Args, Block, Constant, Edge, Kwargs, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Mixed
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.families import TAG, tag_of
@@ -59,7 +59,7 @@ def divided(inf: Inference, s: Statement, operand: Operand) -> Abstract | None:
     return None
 
 
-def called(inf: Inference, s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]) -> None:
+def called(inf: Inference, s: Statement, function: Operand, args: Args, kwargs: Kwargs) -> None:
     """A call of one of several functions or objects: the same, where it is the first of them, and where it is not."""
     s.op, s.operands, s.data = "call", [function, *args, *kwargs.values()], tuple(kwargs)
     if is_of_several(inf.type_of(function)):

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.altering import GENERATORS, drawn, draws_from
 from autodiff_hook.runtime.lookup import dictionary_of
@@ -47,7 +47,7 @@ _DRAWING: Final = frozenset(
 """The methods that draw numbers and change nothing but the state of the generator."""
 
 
-def made(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def made(function: Any, inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """A generator made with a number as its seed, or without; None if it may be somebody's."""
     types = [inf.type_of(x) for x in args]
     if not all(is_none(kind) or is_number_of(kind, WHOLE) for kind in types):
@@ -56,7 +56,7 @@ def made(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Ab
     return pure(inf, s, Instance(_MADE[function], example=function(*seeds)))
 
 
-def _begun(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _begun(inf: Inference, s: Statement, args: Args) -> Abstract:
     value = example_of(inf.type_of(args[0]))
     return pure(inf, s, inf.types.get(s.made) or Instance(type(value), example=copy.deepcopy(value)))
 
@@ -64,9 +64,7 @@ def _begun(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
 QUESTIONS: Final[dict[Any, Any]] = {draws_from: _begun, **{function: partial(made, function) for function in _MADE}}
 
 
-def drawing(
-    inf: Inference, s: Statement, function: Callable[..., Any], args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def drawing(inf: Inference, s: Statement, function: Callable[..., Any], args: Args, kwargs: Kwargs) -> Abstract | None:
     """A call of a method of a generator whose result has no derivative; None if it is another call."""
     types, options = [inf.type_of(x) for x in args], {name: inf.type_of(x) for name, x in kwargs.items()}
     name: str = getattr(function, "__name__", "")
@@ -110,7 +108,7 @@ def bound(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstract |
     return Bound(function, owner)
 
 
-def as_method(s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> bool:
+def as_method(s: Statement, function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Let a call of a bound method of a generator, such as ``random.random``, be one of a method."""
     if type(function) in (BuiltinMethodType, MethodType):
         owner, name = function.__self__, function.__name__

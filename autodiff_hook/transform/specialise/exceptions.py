@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
@@ -33,13 +33,13 @@ def is_exception(inf: Inference, cls: type) -> bool:
     return plain and written and lookup(cls, "__del__") is None
 
 
-def begin(inf: Inference, s: Statement, made: Variable, args: list[Operand]) -> None:
+def begin(inf: Inference, s: Statement, made: Variable, args: Args) -> None:
     """Let a new exception hold what it is made with, before the statement at hand."""
     if (made, "args") not in inf.fields:
         _hold(inf, s, made, args)
 
 
-def initialise(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def initialise(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``super().__init__(…)`` of an exception."""
     target = inf.type_of(args[0]) if args else None
     if not isinstance(target, Fresh) or not issubclass(target.cls, BaseException):
@@ -48,7 +48,7 @@ def initialise(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | 
     return known_as(inf, s, None)
 
 
-def _hold(inf: Inference, s: Statement, made: Variable, args: list[Operand]) -> None:
+def _hold(inf: Inference, s: Statement, made: Variable, args: Args) -> None:
     items = Statement("build_tuple", args, Variable("args"), None, s.position)
     found = inf.evaluate(inf, items)
     assert found is not None
@@ -82,7 +82,7 @@ def built(cls: type[BaseException], args: tuple[Any, ...]) -> BaseException:
     return made
 
 
-def known_as_built(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def known_as_built(inf: Inference, s: Statement, args: Args) -> Abstract:
     """What is known of it."""
     cls, held = map(inf.type_of, args)
     require_inert(held)

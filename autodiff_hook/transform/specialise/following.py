@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.equivalents import (
     changing,
@@ -61,7 +61,7 @@ Code = Callable[..., Any]
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
 
 
-def equivalent(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Code | None:
+def equivalent(inf: Inference, function: Any, args: Args, kwargs: Kwargs) -> Code | None:
     """The definition that is followed in the place of a call; None if there is none."""
     found: Code | None = _ALWAYS.get(function)
     if function in _SOMETIMES:
@@ -78,9 +78,7 @@ def rows(inf: Inference, s: Statement) -> Code | None:
     return iterating.columns
 
 
-def listed(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Statement | None:
+def listed(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Statement | None:
     """A list of what an iterator gives is made before the call that uses it up; what makes it."""
     if function not in _EXHAUSTING:
         return None
@@ -124,7 +122,7 @@ def truth(inf: Inference, kind: Abstract, negated: bool) -> Code | None:
     return None
 
 
-def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
+def answered(inf: Inference, s: Statement, function: Any, args: Args) -> Abstract | None:
     """What the definitions ask that has no derivative: places, and whether ``__iter__`` gives an iterator as it is."""
     if function is iterating.stepped and isinstance(inf.type_of(args[0]), (Producer, Iterator)):
         return alias(inf, s, args[0])
@@ -143,7 +141,7 @@ def answered(inf: Inference, s: Statement, function: Any, args: list[Operand]) -
     return pure(inf, s, lists.new(inf, s, [(0,) * count], Tuple((INT,) * count, example=(0,) * count)))
 
 
-def _path(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract:
+def _path(inf: Inference, s: Statement, function: Any, args: Args) -> Abstract:
     """The places that an item of a heap goes through."""
     kind = inf.type_of(args[0])
     count = ordered_items(kind.item) if isinstance(kind, List) and kind.item is not None else 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import closure, successors
 from autodiff_hook.ir.substituting import copy_blocks
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import Args, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.records import record
 from autodiff_hook.semantics.equivalents import managing
 from autodiff_hook.transform.specialise import producers
@@ -24,13 +24,13 @@ class Second:
     blocks: list[Block]
 
 
-def make(inf: Inference, s: Statement, called: object, args: list[Operand]) -> Abstract:
+def make(inf: Inference, s: Statement, called: object, args: Args) -> Abstract:
     """The manager that a generator is for: it can only be entered."""
     inf.leave_nothing(s)
     return Bound(managing.manager, args[0])
 
 
-def begin(inf: Inference, s: Statement, called: object, args: list[Operand]) -> None:
+def begin(inf: Inference, s: Statement, called: object, args: Args) -> None:
     """The first half stands in the place of the statement."""
     made, block = _made(inf, args[0]), inf.block
     assert block is not None and s.result is not None
@@ -58,7 +58,7 @@ def begin(inf: Inference, s: Statement, called: object, args: list[Operand]) -> 
     _enter(inf, block, rest, made, first, s)
 
 
-def end(inf: Inference, s: Statement, called: object, args: list[Operand]) -> None:
+def end(inf: Inference, s: Statement, called: object, args: Args) -> None:
     """The second half stands in the place of the statement."""
     made, block = _made(inf, args[0]), inf.block
     assert block is not None

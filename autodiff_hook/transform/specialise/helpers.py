@@ -7,7 +7,7 @@ import functools
 import operator
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.transform.specialise import partials
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Closure, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
@@ -18,9 +18,7 @@ from autodiff_hook.transform.specialise.objects import class_of
 from autodiff_hook.transform.specialise.plans import alias
 
 
-def replaced(
-    inf: Inference, s: Statement, args: list[Operand], kwargs: dict[str, Operand]
-) -> tuple[type, dict[str, Operand]]:
+def replaced(inf: Inference, s: Statement, args: Args, kwargs: Kwargs) -> tuple[type, dict[str, Operand]]:
     """Of ``dataclasses.replace(point, x=x)``: the class, and what it is called with."""
     cls = class_of(inf.type_of(args[0])) if len(args) == 1 else None
     if cls is None or not dataclasses.is_dataclass(cls):
@@ -34,7 +32,7 @@ def replaced(
     return cls, {name: kwargs.get(name) or inf.before(s, "getattr", [args[0]], name) for name in kinds}
 
 
-def wrapped(inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
+def wrapped(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract:
     """``wraps`` and ``update_wrapper``: a function that the program makes is what it is, as nobody reads its name."""
     if function is functools.wraps:
         return partials.make(inf, s, [Constant(functools.update_wrapper)], dict(zip(_WRAPPED, args)) | kwargs)
@@ -48,7 +46,7 @@ def wrapped(inf: Inference, s: Statement, function: Any, args: list[Operand], kw
 _WRAPPED: Final = ("wrapped", "assigned", "updated")
 
 
-def getter(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
+def getter(inf: Inference, s: Statement, function: Any, args: Args) -> Abstract | None:
     """``itemgetter(1)``, and what it gives of a value."""
     if isinstance(function, type):
         keys = [known(inf.type_of(x)) for x in args]
@@ -85,7 +83,7 @@ def _attribute(inf: Inference, s: Statement, owner: Operand, path: list[str]) ->
     return owner
 
 
-def attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def attribute_by_name(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``getattr(owner, "name")``; a default only matters where the class of a number or an array decides."""
     owner, name, *default = map(inf.type_of, args)
     if not isinstance(name, Known) or type(name.value) is not str:
@@ -103,7 +101,7 @@ def attribute_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abst
     return inf.evaluate(inf, s)
 
 
-def assigned_by_name(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def assigned_by_name(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``setattr(owner, "name", value)``."""
     name = inf.type_of(args[1])
     if not isinstance(name, Known) or type(name.value) is not str:

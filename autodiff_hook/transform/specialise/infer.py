@@ -16,16 +16,7 @@ from typing import Any, ClassVar, Final, Protocol
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
-from autodiff_hook.ir.types import (
-    IR,
-    Block,
-    Constant,
-    Edge,
-    Operand,
-    Statement,
-    Terminator,
-    Variable,
-)
+from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Kwargs, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.fitting import given_ids
 from autodiff_hook.transform.specialise import keywords, producers, raising
 from autodiff_hook.transform.specialise.abstract import (
@@ -75,7 +66,7 @@ class Callees(Protocol):
         """The halves that are called, as IR."""
 
     def place(
-        self, inf: Inference, s: Statement, function: FunctionType | Closure, args: list[Operand], kwargs: Any
+        self, inf: Inference, s: Statement, function: FunctionType | Closure, args: Args, kwargs: Any
     ) -> Abstract | None:
         """Call a function by a program of its own, if it is to have one; None if it is not."""
 
@@ -324,15 +315,11 @@ class Inference:
         """Remember what is called, because its body is put in the place of the call."""
         self.assumptions.call(operand, self.type_of(operand))
 
-    def known_call(
-        self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-    ) -> Abstract | None:
+    def known_call(self, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
         """What a kind of interpretation has to say of a call of a known callable, before all else."""
         return None
 
-    def settled(
-        self, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-    ) -> tuple[list[Operand], dict[str, Operand]]:
+    def settled(self, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
         """The arguments of a call that stays in the program."""
         return args, kwargs
 

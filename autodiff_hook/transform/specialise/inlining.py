@@ -5,16 +5,14 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-from autodiff_hook.ir.types import Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Kwargs, Operand, Statement, Variable
 from autodiff_hook.runtime.native import compiled_from
 from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.world import bind_to
 
 
-def inline_call(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def inline_call(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Put a function from outside, written in Python, in the place of a call."""
     placed = inf.callees.place(inf, s, function, args, kwargs) if inf.callees is not None else None
     if placed is not None:

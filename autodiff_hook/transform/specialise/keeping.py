@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Operand, Position, Statement, Variable
+from autodiff_hook.ir.types import Args, Operand, Position, Statement, Variable
 from autodiff_hook.transform.specialise import dicts, dividing, lists
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, OneOf
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -57,7 +57,7 @@ def _of_any_length(inf: Inference, operand: Operand, position: Position | None) 
     return made.made
 
 
-def kept_function(inf: Inference, s: Statement, _: Any, args: list[Operand]) -> Abstract | None:
+def kept_function(inf: Inference, s: Statement, _: Any, args: Args) -> Abstract | None:
     """What leaves a block: an object in the place of a function."""
     (function,) = args
     if isinstance(inf.type_of(function), OneOf):

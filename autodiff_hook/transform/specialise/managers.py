@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Statement, Variable
 from autodiff_hook.semantics.equivalents import managing
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -33,7 +33,7 @@ ERRSTATE: Final = Silence("errstate")
 LOCKED: Final = Silence("a lock")
 
 
-def is_of_errors(inf: Inference, function: Any, args: list[Operand], values: list[Any]) -> bool:
+def is_of_errors(inf: Inference, function: Any, args: Args, values: list[Any]) -> bool:
     """Whether a call makes an ``np.errstate`` that silences, or lets errors be raised."""
     return function is np.errstate and not args and says_of_errors(inf, values)
 

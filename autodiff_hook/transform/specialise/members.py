@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.semantics.meanings import DEFINITIONS
@@ -245,7 +245,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def _native_method_call(
-    inf: Inference, s: Statement, value: Abstract, name: str, args: list[Operand], names: tuple[str, ...]
+    inf: Inference, s: Statement, value: Abstract, name: str, args: Args, names: tuple[str, ...]
 ) -> Abstract | None:
     """``owner.name(...)`` of an array, a number, a generator of random numbers, or an object that is known."""
     owner = s.operands[0]
@@ -277,7 +277,7 @@ def _native_class(value: Abstract) -> Any:
     return np.ndarray if isinstance(value, Array) and not value.scalar else None
 
 
-def _shows_the_same(inf: Inference, value: Array, args: list[Operand], names: tuple[str, ...]) -> bool:
+def _shows_the_same(inf: Inference, value: Array, args: Args, names: tuple[str, ...]) -> bool:
     """Whether ``a.view(...)`` has the type and the class of ``a``."""
     if not args:
         return True

@@ -9,7 +9,7 @@ from collections import namedtuple
 from functools import lru_cache
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Optional, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
@@ -47,7 +47,7 @@ def is_class(inf: Inference, cls: type) -> bool:
     return own and module == f"namedtuple_{base.__name__}"
 
 
-def new_class(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def new_class(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``namedtuple("Point", "x y")``."""
     kinds = [inf.type_of(x) for x in args]
     given = [known(kind) if (items := items_of(kind)) is None else tuple(map(known, items)) for kind in kinds]
@@ -78,7 +78,7 @@ def fields_of(cls: Any) -> tuple[str, ...]:
     return names
 
 
-def make(inf: Inference, s: Statement, cls: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
+def make(inf: Inference, s: Statement, cls: Any, args: Args, kwargs: Kwargs) -> Abstract:
     """``Point(x, y=y)``."""
     inf.world.attribute(cls, "__new__")
     inf.world.function(cls.__new__)

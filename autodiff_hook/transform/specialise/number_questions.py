@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Statement
 from autodiff_hook.runtime.whole_numbers import makes_steps
 from autodiff_hook.transform.specialise import raises_when
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Number
@@ -21,7 +21,7 @@ from autodiff_hook.transform.specialise.results import outcome
 from autodiff_hook.transform.specialise.wording import named
 
 
-def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _int(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``int(x)``: an int itself, or a float cut off, which has no derivative."""
     if not args:
         return known_as(inf, s, 0)
@@ -41,7 +41,7 @@ def _int(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return None
 
 
-def _check_steps(inf: Inference, s: Statement, require: Callable[[Any], None], args: list[Operand]) -> None:
+def _check_steps(inf: Inference, s: Statement, require: Callable[[Any], None], args: Args) -> None:
     """Put a check in front of a call of ``int``, once."""
     if s not in inf.checked and inf.block is not None:
         check = Statement("call", [Constant(require), args[0]], None, ())
@@ -73,7 +73,7 @@ def _limits_of(function: Any, dtype: Any) -> Any:
     return function(dtype)
 
 
-def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _limits(function: Any, inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``np.finfo(float)``."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if not isinstance(kind, Known):
@@ -84,7 +84,7 @@ def _limits(function: Any, inf: Inference, s: Statement, args: list[Operand]) ->
         raise Refused(f"{named(function)} raised {error}") from error
 
 
-def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _float(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``float("inf")`` and ``float()``."""
     if not args:
         return known_as(inf, s, 0.0)
@@ -101,12 +101,12 @@ def _float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
         raise Refused(str(error)) from error
 
 
-def _complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _complex(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``complex()``, of which dicts with defaults make their items."""
     return None if args else known_as(inf, s, 0j)
 
 
-def _rank(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _rank(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``np.ndim(x)`` of an array or a number."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if isinstance(kind, Array) and kind.ndim is not None and not kind.scalar:
@@ -114,7 +114,7 @@ def _rank(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return known_as(inf, s, 0) if isinstance(kind, Number) else None
 
 
-def _is_complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _is_complex(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``np.iscomplexobj(x)`` of an array or a number."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if isinstance(kind, Array) and kind.dtype is not None:
@@ -125,7 +125,7 @@ def _is_complex(inf: Inference, s: Statement, args: list[Operand]) -> Abstract |
     return known_as(inf, s, found.pop()) if len(found) == 1 else None
 
 
-def _common_type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _common_type(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``np.common_type(a, b)``: the dtypes of arrays say what it is."""
     dtypes = [getattr(inf.type_of(x), "dtype", None) for x in args]
     if any(dtype is None for dtype in dtypes):

@@ -21,7 +21,7 @@ from types import (
 )
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import (
     HEAP_TYPE,
     asked_in_turn,
@@ -220,7 +220,7 @@ def is_set_by_code(found: Any) -> bool:
     return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
 
 
-def write_plainly(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def write_plainly(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``object.__setattr__(owner, name, value)``, as frozen dataclasses have it."""
     target, name = map(inf.type_of, args[:2])
     cls = built_class(target)
@@ -298,7 +298,7 @@ _PROTOCOLS: Final = ("__array_ufunc__", "__array_function__", "__array_interface
 
 
 def special_method(
-    inf: Inference, function: Any, types: list[Abstract], args: list[Operand]
+    inf: Inference, function: Any, types: list[Abstract], args: Args
 ) -> tuple[Any, list[Operand]] | None:
     """What an operator of objects calls, and its arguments; None if their classes do not say it in Python."""
     first = class_of(types[0])
@@ -359,7 +359,7 @@ def receiver_class(value: Abstract) -> type:
     return cls
 
 
-def super_of(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def super_of(inf: Inference, s: Statement, args: Args) -> Abstract:
     """``super(cls, self)``."""
     if len(args) != 2:
         raise Refused("super without arguments")

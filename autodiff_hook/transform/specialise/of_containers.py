@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.ir.types import Args, Statement
 from autodiff_hook.transform.specialise import changing, dicts, lists, sets
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, Known, List, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -17,7 +17,7 @@ VIEWS: Final = ("keys", "values", "items")
 
 
 def method_call(
-    inf: Inference, s: Statement, value: Dict | List | Tuple, name: str, args: list[Operand], names: tuple[str, ...]
+    inf: Inference, s: Statement, value: Dict | List | Tuple, name: str, args: Args, names: tuple[str, ...]
 ) -> Abstract | None:
     """``owner.name(...)``."""
     owner = s.operands[0]
@@ -51,7 +51,7 @@ def method_call(
     raise Refused(f"the method {name} of {named(value)}")
 
 
-def _looked_up(inf: Inference, s: Statement, value: Tuple, name: str, args: list[Operand]) -> Abstract | None:
+def _looked_up(inf: Inference, s: Statement, value: Tuple, name: str, args: Args) -> Abstract | None:
     """``items.get(key, default)`` of a dict that is known in its parts."""
     key = inf.type_of(args[0])
     if name == "get" and not isinstance(key, Known):

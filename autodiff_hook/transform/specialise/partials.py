@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Partial
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
@@ -15,7 +15,7 @@ Call = tuple[Operand, list[Operand], dict[str, Operand]]
 """A function, with arguments by position and by name."""
 
 
-def make(inf: Inference, s: Statement, args: list[Operand], kwargs: dict[str, Operand]) -> Abstract:
+def make(inf: Inference, s: Statement, args: Args, kwargs: Kwargs) -> Abstract:
     """A call of ``functools.partial``: nothing is made, its parts are known."""
     if not args:
         raise Refused("a partial of no function")
@@ -23,14 +23,12 @@ def make(inf: Inference, s: Statement, args: list[Operand], kwargs: dict[str, Op
     return Partial(args[0], tuple(args[1:]), dict(kwargs))
 
 
-def unfold(s: Statement, made: Partial, args: list[Operand], kwargs: dict[str, Operand]) -> Call:
+def unfold(s: Statement, made: Partial, args: Args, kwargs: Kwargs) -> Call:
     """The call that calling a partial is, which is written in its place."""
     return _write(s, made.function, [*made.args, *args], {**made.kwargs, **kwargs})
 
 
-def unfold_known(
-    inf: Inference, s: Statement, made: partial[Any], args: list[Operand], kwargs: dict[str, Operand]
-) -> Call:
+def unfold_known(inf: Inference, s: Statement, made: partial[Any], args: Args, kwargs: Kwargs) -> Call:
     """The same of a partial from outside, whose arguments are loaded on entry."""
     inf.world.partial(made)
     whole, options = Constant(made.args), Constant(made.keywords)
@@ -40,6 +38,6 @@ def unfold_known(
     return _write(s, Constant(made.func), [*bound, *args], {**named, **kwargs})
 
 
-def _write(s: Statement, function: Operand, args: list[Operand], kwargs: dict[str, Operand]) -> Call:
+def _write(s: Statement, function: Operand, args: Args, kwargs: Kwargs) -> Call:
     s.op, s.operands, s.data = "call", [function, *args, *kwargs.values()], tuple(kwargs)
     return function, args, kwargs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -35,7 +35,7 @@ def pure(inf: Inference, s: Statement, result: Abstract) -> Abstract:
     return result
 
 
-def checked(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def checked(inf: Inference, s: Statement, args: Args) -> Abstract:
     """A check that one program makes is made by another one that holds it, too."""
     return pure(inf, s, Known(None))
 

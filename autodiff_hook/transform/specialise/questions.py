@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise import caching, constants, dicts, draws, lists, named_tuples, number_questions
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
@@ -60,7 +60,7 @@ from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.wording import named
 
 
-def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _len(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     (value,) = (inf.type_of(constants.members(inf, x)) for x in args)
     if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (list, dict):
         return None
@@ -83,7 +83,7 @@ def _len(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     raise Refused(f"the length of {named(value)}")
 
 
-def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _range(inf: Inference, s: Statement, args: Args) -> Abstract:
     types = [inf.type_of(x) for x in args]
     if any((number_types(t) or {None}) - {int, bool} for t in types):
         raise Refused("a range of what may not be ints")
@@ -92,7 +92,7 @@ def _range(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     return pure(inf, s, Instance(range, example=range(*examples) if known else range(2)))
 
 
-def _listed(inf: Inference, s: Statement, args: list[Operand]) -> list[Operand]:
+def _listed(inf: Inference, s: Statement, args: Args) -> list[Operand]:
     """What an iteration is given, with lists in the place of tuples."""
     if s.op == "call" and s.operands[1:] == args:
         given = [constants.members(inf, x) for x in args]
@@ -101,7 +101,7 @@ def _listed(inf: Inference, s: Statement, args: list[Operand]) -> list[Operand]:
     return args
 
 
-def _slice(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _slice(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``slice(stop)``, ``slice(start, stop, step)``."""
     if not 0 < len(args) < 4:
         return None
@@ -110,12 +110,12 @@ def _slice(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None
     return inf.evaluate(inf, s)
 
 
-def _enumerate(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _enumerate(inf: Inference, s: Statement, args: Args) -> Abstract:
     item = item_of(inf, inf.type_of(_listed(inf, s, args)[0]))
     return pure(inf, s, Iterator(_together(Number(INT.types, example=0), item)))
 
 
-def _zip(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _zip(inf: Inference, s: Statement, args: Args) -> Abstract:
     return pure(inf, s, Iterator(_together(*[item_of(inf, inf.type_of(x)) for x in _listed(inf, s, args)])))
 
 
@@ -124,7 +124,7 @@ def _together(*items: Abstract) -> Abstract:
     return NOTHING if NOTHING in items else Tuple(items)
 
 
-def _reversed(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _reversed(inf: Inference, s: Statement, args: Args) -> Abstract:
     return pure(inf, s, Iterator(item_of(inf, inf.type_of(_listed(inf, s, args)[0]))))
 
 
@@ -155,7 +155,7 @@ def item_of(inf: Inference, value: Abstract) -> Abstract:
     raise Refused(f"an iteration over {named(value)}")
 
 
-def _isinstance(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _isinstance(inf: Inference, s: Statement, args: Args) -> Abstract:
     value, classes = inf.type_of(args[0]), known(inf.type_of(args[1]))
     if classes is MISSING:
         raise Refused("isinstance with an unknown class")
@@ -190,14 +190,14 @@ def _asked_of_classes(inf: Inference, s: Statement, operand: Operand, fits: Call
     return pure(inf, s, BOOL)
 
 
-def _issubclass(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _issubclass(inf: Inference, s: Statement, args: Args) -> Abstract:
     cls, classes = (known(inf.type_of(x)) for x in args)
     if not isinstance(cls, type) or classes is MISSING:
         raise Refused("issubclass of an unknown class")
     return known_as(inf, s, isinstance_of(cls, classes, inf.world.is_subclass))
 
 
-def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _callable(inf: Inference, s: Statement, args: Args) -> Abstract:
     value = inf.type_of(args[0])
     if isinstance(value, Known):
         return known_as(inf, s, callable(value.value))
@@ -209,7 +209,7 @@ def _callable(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
     return asked
 
 
-def _type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _type(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``type(x)``, if there is only one."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     if isinstance(kind, Mixed):
@@ -220,7 +220,7 @@ def _type(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return known_as(inf, s, found[0]) if len(found) == 1 else None
 
 
-def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _list(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``list(items)``."""
     if not args:
         s.op, s.operands, s.data = "build_list", [], None
@@ -241,7 +241,7 @@ def _list(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
     return lists.copy_of(inf, s, args[0]) if value is not None else None
 
 
-def _extremum(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _extremum(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``max(a, b, c)`` of numbers: the larger one of the first two, and so on."""
     function = s.operands[0] if s.op == "call" else None
     if function is None or len(args) < 3 or inf.block is None:
@@ -255,20 +255,20 @@ def _extremum(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | N
     return reduce(join, map(inf.type_of, args))
 
 
-def _identity(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _identity(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``id(x)`` of a list, a dict or an object of the program: what stands for it is one, too."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     _require_own(inf, args)
     return pure(inf, s, INT) if isinstance(kind, Reference) else None
 
 
-def _hash(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _hash(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``hash(x)``, which may be made of an identity."""
     _require_own(inf, args)
     return None
 
 
-def _require_own(inf: Inference, args: list[Operand]) -> None:
+def _require_own(inf: Inference, args: Args) -> None:
     for kind in map(inf.type_of, args):
         if is_copy(inf, kind):
             raise Refused("the identity of a function or a tuple")
@@ -277,7 +277,7 @@ def _require_own(inf: Inference, args: list[Operand]) -> None:
             raise Refused("the identity of what is given, of which the program has a copy")
 
 
-def _nothing(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+def _nothing(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``object.__init__(self)``."""
     return known_as(inf, s, None) if len(args) == 1 else None
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import Args, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.semantics.operations import COMPARE
 from autodiff_hook.transform.specialise import exceptions, raising
 from autodiff_hook.transform.specialise.abstract import (
@@ -142,7 +142,7 @@ def has_item(items: Any, index: int) -> bool:
     return -count <= index < count
 
 
-def answered(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def answered(inf: Inference, s: Statement, args: Args) -> Abstract:
     """What is known of ``has_item`` and ``raises``."""
     return pure(inf, s, BOOL)
 

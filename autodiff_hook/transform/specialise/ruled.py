@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.transform.improve.shortcuts import COMPLEX_BY_VALUE, COMPUTING, declared
 from autodiff_hook.transform.specialise import draws, following, raises_when
 from autodiff_hook.transform.specialise.abstract import Abstract, Known
@@ -35,8 +35,8 @@ def by_rule(
     inf: Inference,
     s: Statement,
     function: Any,
-    args: list[Operand],
-    kwargs: dict[str, Operand],
+    args: Args,
+    kwargs: Kwargs,
     run: Callable[..., Any],
 ) -> Abstract | None:
     """Call what has a rule."""

@@ -10,7 +10,7 @@ from types import BuiltinMethodType
 from typing import Any, Final
 
 from autodiff_hook.errors import LIBRARIES
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.runtime.saying import Place, Said, asked, flushed, logged, printed, say, silent, warned, written
 from autodiff_hook.transform.specialise import exceptions, lists
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known, List, Outside, Site
@@ -37,9 +37,7 @@ _OURS: Final[dict[Any, Abstract]] = {
 """What stands in the place of such calls, and what it gives."""
 
 
-def said(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: dict[str, Operand]
-) -> Abstract | None:
+def said(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """A call that says something, or asks whether a logger would; None if it is another one."""
     if not is_hashable(function):
         return None
@@ -79,12 +77,12 @@ def said(
     return _instead(inf, s, len, args[1:]) if told is written else known_as(inf, s, None)
 
 
-def _instead(inf: Inference, s: Statement, function: Any, args: list[Operand]) -> Abstract | None:
+def _instead(inf: Inference, s: Statement, function: Any, args: Args) -> Abstract | None:
     s.op, s.operands, s.data = "call", [Constant(function), *args], ()
     return inf.evaluate(inf, s)
 
 
-def _shown(inf: Inference, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> list[Operand]:
+def _shown(inf: Inference, function: Any, args: Args, kwargs: Kwargs) -> list[Operand]:
     """What is asked for its text, unlike streams and loggers, of which nothing can be seen before the end."""
     tools: dict[Any, list[Any]] = {
         **{printed: [kwargs.get("file")], logged: args[2:3]},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.ir.types import Args, Statement
 from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.specialise import lists
 from autodiff_hook.transform.specialise.abstract import BOOL, NOTHING, Abstract, Dict, Fresh, Known, Producer
@@ -25,7 +25,7 @@ _ASKING: Final = ("issubset", "issuperset", "isdisjoint")
 _OPERATORS: Final = dict(zip("|^-&", (*_PUTTING, *_TAKING[1:])))
 
 
-def method(inf: Inference, s: Statement, name: str, args: list[Operand], names: tuple[str, ...]) -> Abstract | None:
+def method(inf: Inference, s: Statement, name: str, args: Args, names: tuple[str, ...]) -> Abstract | None:
     """``items.name(...)``."""
     owner = inf.type_of(s.operands[0])
     assert isinstance(owner, Dict)
@@ -96,7 +96,7 @@ def compared(inf: Inference, s: Statement) -> Abstract | None:
 
 
 def _called(cls: type) -> Any:
-    def called(inf: Inference, s: Statement, args: list[Operand]) -> Abstract | None:
+    def called(inf: Inference, s: Statement, args: Args) -> Abstract | None:
         """``set(xs)``."""
         return _new(inf, s, cls, _keys(inf, list(map(inf.type_of, args))))
 

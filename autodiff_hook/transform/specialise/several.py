@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType, MemberDescriptorType
 from typing import Any
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import has_in_type, is_plainly
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Dict
@@ -38,7 +38,7 @@ def attribute(inf: Inference, s: Statement, owner: Operand, value: Dict, name: s
 
 
 def method_call(
-    inf: Inference, s: Statement, value: Dict, name: str, args: list[Operand], names: tuple[str, ...]
+    inf: Inference, s: Statement, value: Dict, name: str, args: Args, names: tuple[str, ...]
 ) -> Abstract | None:
     """``owner.name(...)``."""
     owner = s.operands[0]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Statement
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -42,7 +42,7 @@ def without_derivative(body: Any, args: Any, kwargs: Any) -> Any:
     return stopped(body(*args, **kwargs))
 
 
-def stop(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def stop(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``stop_gradient``, of numbers, arrays and tuples of them."""
     if len(args) != 1:
         raise Refused("stop_gradient of several values")

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.semantics.equivalents import iterating, vectorizing
 from autodiff_hook.transform.specialise import partials
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, same_dtype
@@ -26,7 +26,7 @@ _PLAIN: Final = (frozenset({float}), frozenset({int}))
 _FLOATS: Final = frozenset({float, np.float64})
 
 
-def vectorized(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def vectorized(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """A function is called for each number of one array of doubles, or each pair of two, with other numbers."""
     if called is np.vectorize and len(args) == 1:
         return partials.make(inf, s, [Constant(vectorizing.vectorized), *args], {})
@@ -60,7 +60,7 @@ _CODE: Final = {
 }
 
 
-def _are_paired(inf: Inference, args: list[Operand]) -> int:
+def _are_paired(inf: Inference, args: Args) -> int:
     """2 if the first two arguments are arrays of doubles, or a float and one; else 0."""
     kinds = list(map(inf.type_of, args[:2]))
     pair = len(kinds) == 2 and _is_of_doubles(kinds[1])
@@ -86,7 +86,7 @@ def require_plain(called: Any, function: Any, otypes: Any) -> None:
         raise Given("np.vectorize with other options")
 
 
-def _require_float(inf: Inference, s: Statement, args: list[Operand]) -> Abstract:
+def _require_float(inf: Inference, s: Statement, args: Args) -> Abstract:
     if not is_number_of(inf.type_of(args[0]), _FLOATS):
         raise Refused("np.vectorize of a function that does not return a float")
     return known_as(inf, s, None)
@@ -96,7 +96,7 @@ OF_ALL_WAYS[require_plain] = checked
 OF_ALL_WAYS[vectorizing.require_float] = _require_float
 
 
-def reduced(inf: Inference, s: Statement, called: Any, args: list[Operand]) -> Abstract | None:
+def reduced(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """A call of ``functools.reduce``; it begins with the first of the items if nothing else is given."""
     if len(args) not in (2, 3):
         raise Refused("a call of functools.reduce")

@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import definitions, passed_on, statements_of
 from autodiff_hook.ir.liveness import live_out
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import IR, Args, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Lookup, Tuple
 from autodiff_hook.transform.specialise.infer import Inference
@@ -59,7 +59,7 @@ def base_of(s: Statement | None, type_of: TypeOf) -> Operand | None:
     return found if found is not None and _is_plain(type_of(found)) and _is_plain(type_of(s.result)) else None
 
 
-def _moves(function: Any, args: list[Operand], type_of: TypeOf) -> bool:
+def _moves(function: Any, args: Args, type_of: TypeOf) -> bool:
     if any(function is f for f in _TRANSPOSING) and len(args) == 2:
         return _order_of(type_of(args[1])) is not None
     return any(function is f and len(args) == count for f, count in _MOVED)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Protocol
 
-from autodiff_hook.ir.types import Operand, Variable
+from autodiff_hook.ir.types import Args, Kwargs, Operand, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract
 from autodiff_hook.transform.specialise.bodies import Load, Parameters, bind
 
@@ -109,7 +109,7 @@ class World(Protocol):
         """Guard that a function still has its code and defaults."""
 
 
-def bind_to(world: World, function: Any, args: list[Operand], kwargs: dict[str, Operand]) -> Parameters:
+def bind_to(world: World, function: Any, args: Args, kwargs: Kwargs) -> Parameters:
     """The parameters of a call of a function from outside."""
     defaults, keyword = function.__defaults__ or (), function.__kwdefaults__
     return bind(function.__code__, args, kwargs, defaults, keyword, world.default)

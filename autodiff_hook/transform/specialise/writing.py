@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Array
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.plans import alias
 
-Kwargs = dict[str, Operand]
 
-
-def written(inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: Kwargs) -> Abstract | None:
+def written(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``np.exp(a, out=b)``, ``b.fill(x)``; None if it is none."""
     if "out" in kwargs and is_stored(inf, function, kwargs["out"]):
         return _result_written(inf, s, function, args, kwargs)
@@ -31,9 +29,7 @@ def _done(inf: Inference, s: Statement, value: Operand) -> Abstract:
     return alias(inf, s, value)
 
 
-def _result_written(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], kwargs: Kwargs
-) -> Abstract | None:
+def _result_written(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     rest = dict(kwargs)
     out = rest.pop("out")
     if isinstance(function, np.ufunc) and set(rest) == {"where"}:
@@ -47,7 +43,7 @@ def _result_written(
 
 
 def _chosen_part(
-    inf: Inference, s: Statement, function: Any, args: list[Operand], where: Operand, out: Operand
+    inf: Inference, s: Statement, function: Any, args: Args, where: Operand, out: Operand
 ) -> tuple[Operand, Operand]:
     """The elements of ``out`` that a call with ``where`` is for, and what it gives for them."""
     shape = inf.before(s, "getattr", [out], "shape")
