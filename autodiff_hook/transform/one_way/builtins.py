@@ -6,7 +6,6 @@ import copy
 import functools
 import operator
 from collections import namedtuple
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -26,6 +25,7 @@ from autodiff_hook.transform.one_way.iterations import (
     EQUIVALENTS,
     ITERATIONS,
     OPTIONS,
+    Builtin,
     all_classes,
     begun_arguments,
     zipped,
@@ -55,8 +55,6 @@ from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.stopping import stopped
-
-Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
 
 
 def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:

@@ -1,4 +1,4 @@
-"""What the specialiser knows of a value before the program runs: abstract values, and their joins.
+"""What the specialiser knows of a value before the program runs: abstract values.
 
 Beside what is certain, an abstract value carries an *example*: what the value was when the arguments at
 hand were followed through the program. Examples are only for working out the types of results.

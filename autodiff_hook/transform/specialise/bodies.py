@@ -17,6 +17,9 @@ from autodiff_hook.lift.lifting import shared
 from autodiff_hook.records import record
 from autodiff_hook.reports import Reason
 
+Code = Callable[..., Any]
+"""A definition in Python that is followed in the place of a call."""
+
 
 class Refused(Exception):
     """A program that is not specialised but carried; the message says why, and at which line."""

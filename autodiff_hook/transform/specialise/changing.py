@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
@@ -22,7 +21,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import Code, Refused
 from autodiff_hook.transform.specialise.following import may_be_mapping
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
@@ -33,9 +32,6 @@ from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_appen
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
 from autodiff_hook.transform.specialise.program import ITEMS, Given
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
-
-Code = Callable[..., Any]
-"""The definition of a method."""
 
 _OF_LISTS: Final[dict[str, Code]] = {
     "insert": changing.insert,

@@ -42,7 +42,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
     same_dtype,
 )
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import Code, Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import (
     SETS,
@@ -57,7 +57,6 @@ from autodiff_hook.transform.specialise.plans import alias, items_of, pure, requ
 from autodiff_hook.transform.specialise.program import Given
 
 _DOUBLE: Final = np.dtype(float)
-Code = Callable[..., Any]
 Choice = Callable[[list[Abstract], dict[str, Any]], Any]
 
 

@@ -49,9 +49,7 @@ from autodiff_hook.transform.specialise.program import (
     Program,
     RulePlan,
 )
-from autodiff_hook.transform.specialise.pushed_rules import Rules
-
-Path = tuple[int, ...]
+from autodiff_hook.transform.specialise.pushed_rules import Path, Rules
 
 
 class Pushed(NamedTuple):
