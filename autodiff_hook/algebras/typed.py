@@ -96,12 +96,7 @@ def _typed_of_anything(tape: Tape, t: Any, function: FunctionType, args: tuple[A
 
 
 def _ran(
-    tape: Tape,
-    split: Split,
-    function: FunctionType,
-    args: tuple[Any, ...],
-    form: Form,
-    live: Callable[[Halves], bool],
+    tape: Tape, split: Split, function: FunctionType, args: tuple[Any, ...], form: Form, live: Callable[[Halves], bool]
 ) -> Any:
     before, CALLER.carries = CALLER.carries, partial(reaches, tape)
     try:

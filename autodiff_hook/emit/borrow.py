@@ -12,10 +12,7 @@ from typing import Any, Final
 from autodiff_hook.emit.items import Mark, Op
 from autodiff_hook.emit.lower import Lowered
 
-_BORROWED: Final = {
-    "LOAD_FAST": "LOAD_FAST_BORROW",
-    "LOAD_FAST_LOAD_FAST": "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
-}
+_BORROWED: Final = {"LOAD_FAST": "LOAD_FAST_BORROW", "LOAD_FAST_LOAD_FAST": "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
 
 _POPS_AND_PUSHES: Final[dict[str, tuple[int, int]]] = {
     "NOP": (0, 0),

@@ -155,12 +155,7 @@ class Slots:
     """
 
     def __init__(
-        self,
-        segments: list[Segment],
-        liveness: Liveness,
-        params: dict[Variable, str],
-        reserved: set[int],
-        keep: bool,
+        self, segments: list[Segment], liveness: Liveness, params: dict[Variable, str], reserved: set[int], keep: bool
     ) -> None:
         self.liveness = liveness
         for param in params:

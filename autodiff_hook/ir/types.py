@@ -175,12 +175,7 @@ class Edge:
 TerminatorKind = Literal["jump", "branch", "next", "send", "return", "raise", "reraise", "open"]
 """How blocks end; ``open``: that is not said so far."""
 
-RECEIVED: Final[dict[str, tuple[int, ...]]] = {
-    "jump": (0,),
-    "branch": (0, 0),
-    "next": (1, 0),
-    "send": (1, 1),
-}
+RECEIVED: Final[dict[str, tuple[int, ...]]] = {"jump": (0,), "branch": (0, 0), "next": (1, 0), "send": (1, 1)}
 """How many leading parameters the target of each edge of a terminator receives from it."""
 
 HANDLER_RECEIVED: Final = 2

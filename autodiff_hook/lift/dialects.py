@@ -213,9 +213,7 @@ def _format_simple(m: Machine, arg: int) -> None:
         m.perform("format", value, data="")
 
 
-_BELOW_315: Final[dict[str, Meaning]] = {
-    "GET_YIELD_FROM_ITER": values.operation("yield_from_iter", 1),
-}
+_BELOW_315: Final[dict[str, Meaning]] = {"GET_YIELD_FROM_ITER": values.operation("yield_from_iter", 1)}
 
 _BELOW_314: Final[dict[str, Meaning]] = {
     **_BELOW_315,

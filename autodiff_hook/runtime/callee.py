@@ -23,16 +23,7 @@ from autodiff_hook.runtime.finishing import SHARES, simplified, small_of
 from autodiff_hook.runtime.recording import Question, Recorded, asked_again
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.transform.lazy import lazy
-from autodiff_hook.transform.specialise.abstract import (
-    ANY,
-    Abstract,
-    Array,
-    Number,
-    Outside,
-    Reference,
-    Site,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Number, Outside, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.cut import cut

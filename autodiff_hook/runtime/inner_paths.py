@@ -22,16 +22,7 @@ from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.copying import is_plainly_copied
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Container,
-    Fresh,
-    Known,
-    Number,
-    Outside,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.draws import is_own
 from autodiff_hook.transform.specialise.infer import Inference

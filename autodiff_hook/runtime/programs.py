@@ -35,12 +35,7 @@ from autodiff_hook.runtime.undefined import (
 )
 from autodiff_hook.runtime.updates import updated
 from autodiff_hook.transform.one_way.steps import path
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Closure,
-    Outside,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Closure, Outside
 from autodiff_hook.transform.specialise.activity import needed
 from autodiff_hook.transform.specialise.bodies import Changes, Refused, bind, made_before
 from autodiff_hook.transform.specialise.folding import merge

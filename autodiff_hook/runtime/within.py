@@ -24,14 +24,7 @@ from autodiff_hook.runtime.inner_programs import Result
 from autodiff_hook.runtime.tangents import transposed
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Array,
-    Known,
-    Number,
-    Partial,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Partial, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import BODIES, NAMED, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
@@ -77,13 +70,7 @@ def with_options(inf: Inference, function: Operand, options: Options) -> Operand
 
 
 def _place(
-    valued: bool,
-    inf: Inference,
-    s: Statement,
-    function: Operand,
-    argnums: Any,
-    has_aux: bool,
-    primals: list[Operand],
+    valued: bool, inf: Inference, s: Statement, function: Operand, argnums: Any, has_aux: bool, primals: list[Operand]
 ) -> None:
     """Put the gradients of a function, with its value or without it, in the place of a call."""
     chosen = (argnums,) if isinstance(argnums, int) else argnums

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from types import (
-    FunctionType,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    ModuleType,
-)
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.algebras.searching import reaches

@@ -128,7 +128,7 @@ IMMEDIATE: Final[list[tuple[Any, Callable[..., Any]]]] = [
 ]
 
 LATER: Final[list[tuple[Any, Callable[..., Any]]]] = [
-    *([(vars(itertools)["batched"], batched)] if hasattr(itertools, "batched") else []),
+    *([(vars(itertools)["batched"], batched)] if hasattr(itertools, "batched") else [])
 ]
 """What looks into its arguments only as it is iterated over."""
 

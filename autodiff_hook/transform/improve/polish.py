@@ -26,11 +26,7 @@ _ROUNDS = 5
 
 
 def polish(
-    ir: IR,
-    types: dict[Variable, Abstract],
-    essential: set[Statement],
-    volatile: Container[Variable],
-    guarded: bool,
+    ir: IR, types: dict[Variable, Abstract], essential: set[Statement], volatile: Container[Variable], guarded: bool
 ) -> Site | None:
     """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays.
 

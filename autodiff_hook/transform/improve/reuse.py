@@ -68,13 +68,7 @@ def _large(s: Statement, site: Site) -> ArrayFact | None:
 
 
 def _dead(
-    own: list[Variable],
-    s: Statement,
-    fact: ArrayFact,
-    site: Site,
-    owners: Ownership,
-    lifetimes: Lifetimes,
-    place: int,
+    own: list[Variable], s: Statement, fact: ArrayFact, site: Site, owners: Ownership, lifetimes: Lifetimes, place: int
 ) -> Variable | None:
     """The array that has died last and that the result of ``s`` may be written to."""
     read: set[Variable] = set().union(*map(owners.of, s.operands))

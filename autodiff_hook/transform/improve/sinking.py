@@ -6,15 +6,7 @@ from collections.abc import Container
 from functools import reduce
 from typing import Any
 
-from autodiff_hook.ir.analysis import (
-    closure,
-    defined_in,
-    dominators,
-    natural_loops,
-    passed_on,
-    places_of,
-    predecessors,
-)
+from autodiff_hook.ir.analysis import closure, defined_in, dominators, natural_loops, passed_on, places_of, predecessors
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
 from autodiff_hook.transform.improve.facts import value_of

@@ -24,16 +24,7 @@ from autodiff_hook.transform.one_way.containers import (
 )
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Container,
-    Fresh,
-    Known,
-    List,
-    Number,
-    Outside,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, List, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
 from autodiff_hook.transform.specialise.lattice import is_number_of

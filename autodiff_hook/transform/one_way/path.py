@@ -48,12 +48,7 @@ class Path(Earnest):
     """Follows the program from its first statement to its end; the result is a chain of blocks."""
 
     def run(
-        self,
-        code: Any,
-        globals_: dict[str, Any],
-        closure: Any,
-        types: dict[Variable, Abstract],
-        call: Parameters,
+        self, code: Any, globals_: dict[str, Any], closure: Any, types: dict[Variable, Abstract], call: Parameters
     ) -> None:
         """Follow the function with arguments of these types, bound by ``call``."""
         ir = lifted(code)

@@ -44,14 +44,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Code, Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import (
-    SETS,
-    built_class,
-    inert_class,
-    is_number_of,
-    is_set,
-    plain_types,
-)
+from autodiff_hook.transform.specialise.lattice import SETS, built_class, inert_class, is_number_of, is_set, plain_types
 from autodiff_hook.transform.specialise.objects import look, object_class
 from autodiff_hook.transform.specialise.plans import alias, items_of, pure, require_inert
 from autodiff_hook.transform.specialise.program import Given

@@ -19,15 +19,7 @@ from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Kwargs, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.fitting import given_ids
 from autodiff_hook.transform.specialise import keywords, producers, raising
-from autodiff_hook.transform.specialise.abstract import (
-    Abstract,
-    Closure,
-    Dict,
-    Fresh,
-    Instance,
-    Outside,
-    Tuple,
-)
+from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Fresh, Instance, Outside, Tuple
 from autodiff_hook.transform.specialise.activations import Activations
 from autodiff_hook.transform.specialise.assumptions import Assumptions
 from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
@@ -173,12 +165,7 @@ class Inference:
         self.index = 0
 
     def run(
-        self,
-        code: Any,
-        globals_: dict[str, Any],
-        closure: Any,
-        types: dict[Variable, Abstract],
-        call: Parameters,
+        self, code: Any, globals_: dict[str, Any], closure: Any, types: dict[Variable, Abstract], call: Parameters
     ) -> None:
         """Interpret the function for arguments of these types, bound by ``call``."""
         cells: list[Operand] = [Variable() for _ in closure or ()]

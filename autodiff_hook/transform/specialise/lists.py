@@ -352,11 +352,7 @@ def has_slots(value: Abstract) -> bool:
 
 
 def sources(
-    program: Program,
-    operand: Operand,
-    made: dict[Operand, Statement],
-    path: tuple[int, ...],
-    needs: set[Variable],
+    program: Program, operand: Operand, made: dict[Operand, Statement], path: tuple[int, ...], needs: set[Variable]
 ) -> list[Source]:
     """Where the items of an iteration over ``operand`` come from."""
     if not isinstance(operand, Variable) or operand not in needs:

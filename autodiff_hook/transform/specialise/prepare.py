@@ -36,10 +36,7 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.records import record
 from autodiff_hook.transform.improve.params import drop_params
-from autodiff_hook.transform.specialise.abstract import (
-    Iterator,
-    Known,
-)
+from autodiff_hook.transform.specialise.abstract import Iterator, Known
 from autodiff_hook.transform.specialise.assigned import require_apart, require_promoted, take_copies
 from autodiff_hook.transform.specialise.assigned import settle as settle_assigned
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain, refused_for

@@ -32,12 +32,7 @@ from autodiff_hook.transform.specialise.wording import named
 
 
 def by_rule(
-    inf: Inference,
-    s: Statement,
-    function: Any,
-    args: Args,
-    kwargs: Kwargs,
-    run: Callable[..., Any],
+    inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs, run: Callable[..., Any]
 ) -> Abstract | None:
     """Call what has a rule."""
     if not kwargs and raises_when.before_call(inf, s, function, args):

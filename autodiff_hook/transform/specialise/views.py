@@ -38,10 +38,7 @@ _RESHAPED: Final = (
 )
 """What gives a view if the array allows it, with the items in the same order."""
 _TRANSPOSING: Final = (np.transpose, np.ndarray.transpose)
-_MOVED: Final = (
-    *((f, 1) for f in _TRANSPOSING),
-    *((f, 3) for f in (np.moveaxis, np.swapaxes, np.ndarray.swapaxes)),
-)
+_MOVED: Final = (*((f, 1) for f in _TRANSPOSING), *((f, 3) for f in (np.moveaxis, np.swapaxes, np.ndarray.swapaxes)))
 """What gives a view with the axes in another order, called with so many arguments."""
 
 
