@@ -204,7 +204,7 @@ def is_plain_object(value: Any) -> bool:
 _NATIVE: Final = ("builtins", "numpy", "functools", "collections", "itertools", "operator", "types")
 
 
-def arguments(args: tuple[Any, ...], one_way: bool = False, changed: Container[Any] = ()) -> list[Abstract]:
+def arguments(args: tuple[Any, ...], one_way: bool, changed: Container[Any]) -> list[Abstract]:
     """The abstract values of arguments, no two of which are one list or dict.
 
     Dicts at the places that are ``changed`` may be asked for any key.
@@ -229,7 +229,7 @@ def arguments(args: tuple[Any, ...], one_way: bool = False, changed: Container[A
     return [Outside(type(v), example=v) if isinstance(x, (Tuple, List, Dict)) else x for v, x in zip(args, found)]
 
 
-def argument(value: Any, one_way: bool = False, changed: Container[Any] = (), place: Any = None) -> Abstract:
+def argument(value: Any, one_way: bool, changed: Container[Any], place: Any) -> Abstract:
     """The abstract value of an argument.
 
     What has parts with derivatives is known in all its parts; or if there are objects among them, it is ``Outside``,

@@ -32,9 +32,9 @@ _BY_NAMES: Final = {key: ByCode[dict[tuple[int | str, ...], Entry]](CACHE_SIZE) 
 """The same for calls with keyword arguments, by the number of the others and the names."""
 
 
-def entries(form: Form = "gradient") -> dict[type, dict[int, Entry]]:
-    """The newest entry of each code object, by what is called and identity."""
-    return {cls: _PUBLISHED[form, cls].found for cls in _CALLED}
+def entries() -> dict[type, dict[int, Entry]]:
+    """The newest entry of each code object for ``gradient``, by what is called and identity."""
+    return {cls: _PUBLISHED["gradient", cls].found for cls in _CALLED}
 
 
 def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:

@@ -45,7 +45,7 @@ def _value_and_tangent(strong: bool, acts: bool, known: Understood) -> Made:
 
 
 def pushed_program(
-    known: Understood, strong: bool = False, aim: tuple[int, ...] = (), acts: bool = False
+    known: Understood, strong: bool, aim: tuple[int, ...] = (), acts: bool = False
 ) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
     """The program with tangents of the part of the value that ``aim`` leads to, and those of its sources."""
     inference, shape = known.inference, known.shape

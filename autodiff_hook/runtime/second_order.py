@@ -40,7 +40,7 @@ _STATEMENTS: Final = 20000
 
 
 def second_order(
-    call: Call, one_way: int = 0, has_aux: bool = False, strong: bool = False, acts: bool = True
+    call: Call, one_way: int, has_aux: bool, strong: bool, acts: bool
 ) -> tuple[Made, Callable[[Any, tuple[Any, ...]], Any]]:
     """What gives the Hessian-vector products of calls like this one.
 

@@ -105,9 +105,7 @@ def split_of(function: FunctionType, numbers: bool) -> Split:
     return table.add(code, Split(is_hopeless(code))) if split is None else split
 
 
-def ran(
-    split: Split, function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], bool], form: Form = "split"
-) -> Any:
+def ran(split: Split, function: FunctionType, args: tuple[Any, ...], live: Callable[[Halves], bool], form: Form) -> Any:
     """Value, residuals and halves of a call by a specialised program; None if there is none for it.
 
     ``live`` says whether what it reads beside its arguments carries derivatives.

@@ -76,7 +76,7 @@ def _hold(alg: Algebra, owner: Any, slot: Any, value: Any, token: Any) -> None:
         keep(alg, owner, index, None if token is None else token[index])
 
 
-def writing(owner: Any, name: str, plainly: bool = False) -> Plan:
+def writing(owner: Any, name: str, plainly: bool) -> Plan:
     """How an attribute is written, and the code that does it; ``plainly``: past a ``__setattr__`` of the class."""
     cls = type(owner)
     if isinstance(owner, ModuleType):

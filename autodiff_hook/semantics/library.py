@@ -75,7 +75,7 @@ def replaced(whole: Any, places: Any, part: Any, seen: Any = None) -> Any:
     return result
 
 
-def put(whole: Any, places: Any, part: Any, seen: Any = None) -> None:
+def put(whole: Any, places: Any, part: Any, seen: Any) -> None:
     """Store at flat ``places``."""
     flat = whole.reshape(-1)
     if seen is IN_TWO_PLACES:

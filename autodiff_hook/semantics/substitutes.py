@@ -31,11 +31,11 @@ from autodiff_hook.semantics.meanings import (
 _NONE: Final = slice(0)
 
 
-def substitute(function: Any, lead: int = 0) -> Meaning:
+def substitute(function: Any) -> Meaning:
     """A Python function that is called instead."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        return enter(alg, (None, *t[lead:]), function, args[lead:], kwargs)
+        return enter(alg, (None, *t), function, args, kwargs)
 
     return carried
 

@@ -178,7 +178,7 @@ def _write_through(setting: Statement, block: Block, ir: IR, site: Site, made: d
     before = block.statements[: block.statements.index(setting)]
     if any(array in s.operands for s in before):
         return
-    maker = _maker(value, before, block, ir)
+    maker = _maker(value, before, ir)
     if maker is None:
         return
     part = Variable("part")
@@ -207,7 +207,7 @@ def _fits(array: Operand, index: Operand, value: Operand, site: Site) -> bool:
     return not part.optional and dims is not None and site.shapes.known_equal(dims, part.dims)
 
 
-def _maker(value: Operand, before: list[Statement], block: Block, ir: IR) -> Statement | None:
+def _maker(value: Operand, before: list[Statement], ir: IR) -> Statement | None:
     """The operation that made the array ``value``, which others may have changed since, if nobody else keeps it."""
     chain: list[Operand] = []
     found: Statement | None = None

@@ -35,7 +35,7 @@ def look_up_once(ir: IR) -> None:
     substitute(ir.blocks, names)
 
 
-def sink(ir: IR, again: Container[Statement] = ()) -> None:
+def sink(ir: IR, again: Container[Statement]) -> None:
     """Move lookups, and what is done ``again``, to the last block on all ways to their uses, in the same loops."""
     homes = [(s, block) for block in ir.blocks for s in block.statements if s in again or _is_lookup(s)]
     if not homes:

@@ -61,7 +61,7 @@ def path(
     types: dict[Variable, Abstract],
     updated: Callable[..., Any],
     limit: int,
-    changed: frozenset[Any] = frozenset(),
+    changed: frozenset[Any],
 ) -> Path:
     """What follows a program on its way, up to a number of operations.
 

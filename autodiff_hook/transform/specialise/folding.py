@@ -90,7 +90,7 @@ def _only_target(block: Block) -> Block | None:
 
 
 def fold_statement(
-    s: Statement, known: dict[Operand, Operand], value_of: Callable[[Statement], Operand | None] | None = None
+    s: Statement, known: dict[Operand, Operand], value_of: Callable[[Statement], Operand | None] | None
 ) -> bool:
     """Whether the result of ``s`` is known now, so that it is not needed."""
     s.operands = [resolve(x, known) for x in s.operands]

@@ -36,8 +36,8 @@ def joint_pass(
     params: list[Variable],
     needs: set[Variable],
     runtime: Mapping[str, Any],
-    split: Split = None,
-    parts: Iterable[Variable] = (),
+    split: Split,
+    parts: Iterable[Variable],
     aim: tuple[int, ...] = (),
 ) -> Joint:
     """Build primal and adjoint.

@@ -20,7 +20,7 @@ from autodiff_hook.transform.specialise.program import PURE, TAKE, Given
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 
 
-def arity(inf: Inference, function: Operand, names: Collection[str] | None = ()) -> int | None:
+def arity(inf: Inference, function: Operand, names: Collection[str] | None) -> int | None:
     """How many values a callable has to be given beside those that are named; None if that is not certain."""
     if names is None:
         return None

@@ -20,6 +20,7 @@ from autodiff_hook.ir.analysis import (
     natural_loops,
     places_of,
     reverse_postorder,
+    statements_of,
 )
 from autodiff_hook.ir.substituting import copy_blocks, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
@@ -136,7 +137,7 @@ class _Weaving:
         inside = self._inside(back)
         body = resumable(inf, self.suspended)
         inf._bind(body, self.suspended.call, self.suspended.cells, header)
-        yields = [(b, s) for b in body.blocks for s in b.statements if s.op == "yield"]
+        yields = [s for s in statements_of(body.blocks) if s.op == "yield"]
         if len(yields) > _MOST:
             raise Refused(f"{self.suspended.code.co_qualname} yields in many places")
         inf._admit(body, self.suspended.chain, self.suspended.globals)
@@ -148,10 +149,10 @@ class _Weaving:
                     "jump", [], [Edge(self.end.target, list(self.end.args))], b.terminator.position
                 )
         copies = [self._copy(inside) for _ in yields[1:]] if back else []
-        for number, (b, s) in enumerate(yields):
-            mapping, names = copies[number - 1] if number and back else ({}, {})
+        for number, s in enumerate(yields):
+            mapping = copies[number - 1] if number and back else {}
             edges = self._copied_edges(back, mapping)
-            self._yield(b, s, edges, params, mapping, names)
+            self._yield(s, edges, params, mapping)
         inf.consumed.append((self.made, header))
         if self.origin:
             reached = reverse_postorder(IR("", Signature(), blocks=self.blocks))
@@ -175,13 +176,13 @@ class _Weaving:
         found = closure([b for b, _ in back], lambda b: incoming.get(b, ()), (self.header,))
         return [b for b in self.blocks if b in found and b is not self.header]
 
-    def _copy(self, inside: list[Block]) -> tuple[dict[Block, Block], dict[Operand, Operand]]:
+    def _copy(self, inside: list[Block]) -> dict[Block, Block]:
         """A copy of the blocks of the loop."""
         blocks, names = copies(self.inf, inside)
         for old, name in names.items():
             assert isinstance(old, Variable) and isinstance(name, Variable)
             self.origin |= {old: self.origin.get(old, old), name: self.origin.get(old, old)}
-        return blocks, names
+        return blocks
 
     def _copied_edges(self, back: list[tuple[Block, Edge]], mapping: Mapping[Block, Block]) -> list[Edge]:
         """The edges to the next item in a copy of the loop."""
@@ -190,15 +191,7 @@ class _Weaving:
         copies = {mapping[b] for b, _ in back}
         return [e for b in copies for e in b.edges() if e.target is self.header]
 
-    def _yield(
-        self,
-        block: Block,
-        s: Statement,
-        back: list[Edge],
-        params: list[Variable],
-        mapping: Mapping[Block, Block],
-        names: Mapping[Operand, Operand],
-    ) -> None:
+    def _yield(self, s: Statement, back: list[Edge], params: list[Variable], mapping: Mapping[Block, Block]) -> None:
         """Let the body of the loop stand in the place of a yield."""
         inf = self.inf
         home = next(b for b in inf.program.blocks if s in b.statements)

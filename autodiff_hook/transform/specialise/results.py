@@ -93,7 +93,7 @@ _FIXED_TYPES: Final = (CodeType, re.Pattern, object, UnionType, GenericAlias, *L
 _FIXED: Final = (NotImplemented, Ellipsis, sys.version_info, np._NoValue, _HAS_DEFAULT_FACTORY)
 
 
-def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...] = ()) -> Any:
+def rule_for(function: Any, types: list[Abstract], names: tuple[str, ...]) -> Any:
     """The one rule for all types that the arguments may have."""
     choices = [exact_types(t) for t in types]
     found = {}
