@@ -284,6 +284,8 @@ def _widened(result: Abstract) -> Abstract:
         certain = not any(issubclass(cls, (np.integer, complex)) for cls in result.types)
         return Array(np.dtype(np.float64) if certain else None, None, scalar=True, example=result.example)
     return result
+
+
 def _number_outcome(run: Callable[..., Any], types: list[Abstract]) -> Abstract:
     """The types of a function of numbers, one by one; math is the same for all numbers of a type."""
     exact = [exact_types(t) for t in types]
