@@ -22,6 +22,7 @@ from autodiff_hook.semantics.operations import BINARY, INPLACE, METHODS, NAMES, 
 from autodiff_hook.semantics.overrides import call_overridden, overrides
 from autodiff_hook.semantics.rules import OF_BITS, call_on_bits, call_rule, rule_for, whole_tokens
 from autodiff_hook.semantics.sequences import concatenate, repeat
+from autodiff_hook.semantics.subclasses import call_wrap
 
 _UNARY_UFUNCS: Final = {"-": np.negative, "+": np.positive, "~": np.invert}
 
@@ -178,11 +179,10 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
         raise AssertionError("NumPy refuses this")
     store_array(alg, (before, None, token), a, ..., value)
     after = alg.read(a, before)
-    wrap = python_method(a, "__array_wrap__")
-    if wrap is None or op not in UFUNCS:
+    if python_method(a, "__array_wrap__") is None or op not in UFUNCS:
         return a, after
     moving = (after, after, (None, (after, t[1], after), None), None)
-    return apply(alg, (None, *moving), wrap, (a, a, (UFUNCS[op], (a, b, a), 0), False), {})
+    return call_wrap(alg, moving, a, a, (UFUNCS[op], (a, b, a), 0), False)
 
 
 def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:

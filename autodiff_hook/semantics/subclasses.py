@@ -172,9 +172,6 @@ def _wrapper(args: Args) -> Any:
 def _wrapped(alg: Algebra, rule: Any, ufunc: Any, args: Args, kwargs: Kwargs, whole: Any, t: Any) -> Result:
     """A call of a ufunc whose result an ``__array_wrap__`` in Python gets."""
     wrapping = _wrapper(args)
-    wrap = find_in_type(type(wrapping), "__array_wrap__")
-    # What was written for older versions of NumPy is not told whether the result is a scalar.
-    taken = 4 if wrap.__code__.co_flags & CO_VARARGS else min(4, wrap.__code__.co_argcount)
     behind, token = alg.call_rule(rule, ufunc, *_all_unwrapped(args, kwargs), whole)
     several = ufunc.nout > 1
     made, tokens = (behind, token) if several else ((behind,), (token,))
@@ -183,12 +180,19 @@ def _wrapped(alg: Algebra, rule: Any, ufunc: Any, args: Args, kwargs: Kwargs, wh
     for place, (part, moving) in enumerate(zip(made, tokens if tokens is not None else (None,) * len(made))):
         scalar = np.ndim(part) == 0
         part, moving = apply(alg, (None, moving), np.asarray, (part,), {}) if scalar else (part, moving)
-        operands = (wrapping, part, (ufunc, args, place), scalar)[:taken]
-        moved = (None, own, moving, (None, tuple(t[: len(args)]), None), None)[: taken + 1]
-        pairs.append(apply(alg, moved, wrap, operands, {}))
+        moved = (own, moving, (None, tuple(t[: len(args)]), None), None)
+        pairs.append(call_wrap(alg, moved, wrapping, part, (ufunc, args, place), scalar))
     if not several:
         return pairs[0]
     return tuple([value for value, _ in pairs]), tuple([moving for _, moving in pairs])
+
+
+def call_wrap(alg: Algebra, t: Any, wrapping: Any, *given: Any) -> Result:
+    """``__array_wrap__`` in Python of an array, with the array, the context and whether the result is a scalar."""
+    wrap = find_in_type(type(wrapping), "__array_wrap__")
+    # What was written for older versions of NumPy is not told whether the result is a scalar.
+    taken = 4 if wrap.__code__.co_flags & CO_VARARGS else min(4, wrap.__code__.co_argcount)
+    return apply(alg, (None, *t[:taken]), wrap, (wrapping, *given)[:taken], {})
 
 
 def is_function_overridden(function: Any, args: Args) -> bool:

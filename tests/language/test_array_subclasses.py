@@ -286,6 +286,14 @@ def wrapped_as_before(x):
     return float((a * 2.0 * x)[0]) + float(np.add(a, x).sum())
 
 
+def wrapped_in_place_as_before(x):
+    a = x.view(WrappedAsBefore)
+    b = a * 3.0
+    b *= x
+    b += a
+    return float((b * x).sum())
+
+
 def wrapped_by_super(x):
     a = x.view(Scaled)
     a.scale = x[0]
@@ -465,7 +473,7 @@ RIGHT = (
     *(changed_in_place_by_its_own_class, changed_in_place_by_another_class, stored_natively),
     *(rounded_by_its_own_class, stored_elsewhere),
     *(attributes_handed_on, attribute_that_shows_the_memory),
-    *(wrapped_as_before, wrapped_by_super, wrapped_in_place, copied_beside_a_view),
+    *(wrapped_as_before, wrapped_in_place_as_before, wrapped_by_super, wrapped_in_place, copied_beside_a_view),
     *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
     *(matrix_blocks_and_powers, matrices_joined, matrix_decompositions, plain_subclass),
     *(subclass_with_an_attribute, quantity, ufuncs_handed_to_super, functions_of_a_holder),
