@@ -155,6 +155,8 @@ def test_multivariate_normal(method):
     check_gradient(lambda x, m, c: np.sum(method(x, m, c)), normal(3), 0.3, 1.3)
     check_gradient(lambda x: method(x, cov=np.eye(2)), POINT)
     check_gradient(lambda x: method(x), 0.4)
+    for alike in (0.4, normal(1), normal(3, 1)):
+        check_gradient(lambda x, m, c: np.sum(method(x, m, symmetric(c))), alike, MEAN, COV)
 
 
 def test_multivariate_normal_at_equal_eigenvalues():

@@ -38,11 +38,12 @@ def of_all(ȳ, x, mean, cov):
     dim = np.shape(matrix)[0]
     singular = np.linalg.matrix_rank(matrix, hermitian=True) < dim
     inverse = np.linalg.pinv(matrix, hermitian=True) if singular else np.linalg.inv(matrix)
-    deviations = np.reshape(points, (-1, dim)) - center
+    apart = points - (center if dim > 1 else center[0])
+    deviations = np.reshape(apart, (-1, dim))
     scaled = np.matmul(deviations, inverse)
     weights = np.reshape(ȳ, (-1, 1))
     weighted = weights * scaled
-    x̄ = unbroadcast(np.reshape(-weighted, np.shape(x)), x)
+    x̄ = unbroadcast(np.reshape(-weighted, np.shape(apart)), x)
     mean̄ = None if mean is None else unbroadcast(np.reshape(np.sum(weighted, 0), np.shape(mean)), mean)
     if singular:
         return x̄, mean̄, AT_SINGULAR
