@@ -90,10 +90,12 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
         return concatenate(alg, t, a, b)
     if op == "*" and ("list" in kinds or "tuple" in kinds):
         return repeat(alg, t, a, b)
-    if isinstance(a, np.number) and kinds[1] == "object":
-        if op in UFUNCS and (find_in_type(type(b), "__array__") is not None or _is_sequence(type(b))):
+    if "object" in kinds and (isinstance(a, np.number) or isinstance(b, np.number)):
+        other = type(b if kinds[1] == "object" else a)
+        if op in UFUNCS and (find_in_type(other, "__array__") is not None or _is_sequence(other)):
             return apply(alg, (None, *t), UFUNCS[op], (a, b), {})
-        return _binary(alg, t, op, function, a.item(), b)
+        unboxed = [x.item() if isinstance(x, np.number) else x for x in (a, b)]
+        return _binary(alg, t, op, function, *unboxed)
     return call_opaque(alg, t, function, (a, b), {}, f"which has no rule for {describe_type(a)} and {describe_type(b)}")
 
 

@@ -245,6 +245,29 @@ def of_objects_with_arithmetic(x):
     return float(b.v + np.array([b])[0].v)
 
 
+class OfPythonsNumbers:
+    """Knows no numbers of NumPy's, which then ask again with one of Python's."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def combined(self, other, operation):
+        if type(other) not in (int, float, OfPythonsNumbers):
+            return NotImplemented
+        return OfPythonsNumbers(operation(self.value, getattr(other, "value", other)))
+
+    def __add__(self, other):
+        return self.combined(other, operator.add)
+
+    def __truediv__(self, other):
+        return self.combined(other, operator.truediv)
+
+
+def divided_by_numbers_of_numpy(x):
+    a = np.array([OfPythonsNumbers(t) for t in x])
+    return float(a.mean().value ** 2 + (a[0] / np.float64(x[1]) + np.int64(2)).value)
+
+
 def stored_by_slices(x):
     a = np.zeros((3, 3), dtype=object)
     for i in range(3):
@@ -373,7 +396,7 @@ RIGHT = (
     *(filled_with_arrays, of_several_types, of_objects_of_the_program, views),
     *(filled_with_one, reduced, with_arrays_of_numbers, matrices),
     *(moved, of_lists, of_dicts, of_functions),
-    *(in_an_object, of_objects_with_arithmetic, stored_by_slices, functions_by_element),
+    *(in_an_object, of_objects_with_arithmetic, stored_by_slices, divided_by_numbers_of_numpy, functions_by_element),
     *(functions_with_two_results, rows_beside_numbers),
 )
 
