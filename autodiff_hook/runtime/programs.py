@@ -24,6 +24,7 @@ from autodiff_hook.runtime.deriving import cell_of, derivative
 from autodiff_hook.runtime.finishing import only_numbers, simplified, small_of
 from autodiff_hook.runtime.forms import Forms, aimed, holds_objects, holds_references
 from autodiff_hook.runtime.prologue import Prologue
+from autodiff_hook.runtime.saying import say
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.undefined import (
     may_be_undefined,
@@ -293,7 +294,7 @@ def _joint_ir(form: Form, strong: bool, known: Understood) -> Made:
     inference, shape, params = known.inference, known.shape, known.params
     leaves = known.prologue.leaves()
     shared = form != "apart" and any(map(holds_references, known.types))
-    if form in CUT and (inference.warnings or inference.commits or shared):
+    if form in CUT and (inference.commits or shared):
         raise Refused("a pullback of a program with effects, or with respect to what holds objects or lists")
     returned = [x for p in shape.exit.params for site in sites_in(inference.type_of(p)) for x in reached(site)]
     if form in ("split", "apart") and inference.locks:
@@ -384,10 +385,10 @@ class _Clock:
 
 
 def act(builder: Builder, out: Block, inference: Inference, result: Operand) -> Operand:
-    """What can be seen from outside comes last; warnings first, because they may be errors. Returns the result."""
-    for message, category, globals_, line in inference.warnings:
-        place = (Constant(globals_), Constant(line))
-        builder.emit(out, "call", Constant(RUNTIME["warn"]), message, category, *place, data=(), result=False)
+    """What can be seen from outside comes last; what is said first, because it may fail. Returns the result."""
+    if inference.said:
+        said = builder.emit(out, "build_list", *inference.said)
+        builder.emit(out, "call", Constant(say), said, data=(), result=False)
     for owner, name, kept in inference.commits:
         if isinstance(inference.type_of(owner), Array):
             result = builder.emit(out, "call", Constant(RUNTIME["rewritten"]), owner, kept, result, data=())

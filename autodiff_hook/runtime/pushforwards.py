@@ -49,7 +49,7 @@ def pushed_program(
 ) -> tuple[Pushforward, Pushed, dict[Variable, Operand]]:
     """The program with tangents of the part of the value that ``aim`` leads to, and those of its sources."""
     inference, shape = known.inference, known.shape
-    if inference.strict or not acts and (inference.warnings or inference.commits):
+    if inference.strict or not acts and (inference.said or inference.commits):
         raise Refused("a program with effects, in forward mode")
     if inference.once:
         raise Refused("what has only first derivatives here, in forward mode")

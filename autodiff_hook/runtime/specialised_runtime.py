@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any, Final
 
 import numpy as np
@@ -77,13 +76,6 @@ def _apart(value: Any, array: Any) -> Any:
     if type(value) is dict:
         return {key: _apart(x, array) for key, x in value.items()}
     return value
-
-
-def warn(message: str, category: type[Warning], globals_: dict[str, Any], line: int) -> None:
-    """Give a warning for a line of a module."""
-    registry = globals_.setdefault("__warningregistry__", {})
-    place = globals_.get("__file__") or "<unknown>"
-    warnings.warn_explicit(message, category, place, line, globals_.get("__name__"), registry)
 
 
 def seed(value: Any) -> Any:
@@ -203,7 +195,7 @@ def float_list(items: list[Any]) -> list[float]:
 _CALLED: Final[tuple[Any, ...]] = (
     *(accumulate, counted, number, array, chosen, as_taken, rewritten, no_nan, no_nan_if_infinite, undefined, buffer),
     *(dict_buffer, slots_buffer, record_buffer, begin_slots, begun_slots, blank, add_items, add_slice, add_run),
-    *(list_gradient, part, named_part, numbers, seed, refill, warn, zeros_like, add_at),
+    *(list_gradient, part, named_part, numbers, seed, refill, zeros_like, add_at),
     *(add_item, add_part, first, fitted, surviving, folded, taken, number_gradient, array_gradient, float_list),
     *(object_gradients, sum_of_slots, add_early),
 )
@@ -211,7 +203,7 @@ RUNTIME: Final[dict[str, Any]] = {function.__name__: function for function in _C
 
 # What the typed pass may know of these functions
 
-effects(begin_slots, add_at, add_early, add_item, add_items, add_part, add_run, add_slice, refill, rewritten, warn)
+effects(begin_slots, add_at, add_early, add_item, add_items, add_part, add_run, add_slice, refill, rewritten)
 MIRRORING.add(zeros_like)
 LOOKING.update((no_nan, no_nan_if_infinite, no_nan_in_product, undefined))
 effects(*LOOKING)

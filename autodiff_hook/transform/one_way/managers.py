@@ -12,11 +12,10 @@ import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
 from autodiff_hook.transform.one_way import containers
-from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
+from autodiff_hook.transform.one_way.containers import known_value
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Bound, Fresh, Instance, Known, Outside
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Bound, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.managers import ERRSTATE, LOCKED, Silence, is_of_errors, says_of_errors
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -46,8 +45,8 @@ def managed_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwa
         and values in ([], [False], [True])
     ):
         return known_as(inf, s, _RECORDED if values == [True] else _WARNINGS)
-    if function is warnings.warn and args and not inf.silences and set(kwargs) <= {"category", "stacklevel"}:
-        return _warned(inf, s, args, kwargs)
+    if function is warnings.warn and inf.silences:
+        raise Refused("a warning where something is said of warnings")
     filters = any(function is x for x in _FILTERS)
     if filters and args and not {_WARNINGS, _RECORDED}.isdisjoint(inf.silences):
         action = known_value(inf, args[0])
@@ -74,17 +73,6 @@ def _errors_set(inf: Path, kwargs: Kwargs, values: list[Any]) -> Abstract | None
 
 
 _ERRORS: Final = tuple(np.geterr())
-
-
-def _warned(inf: Path, s: Statement, args: Args, kwargs: Kwargs) -> Abstract:
-    """A warning is given at the end, for the line where the program gave it."""
-    category = known_value(inf, args[1] if len(args) > 1 else kwargs.get("category", Constant(None)))
-    kind = inf.type_of(args[0])
-    if category is UNKNOWN or not isinstance(kind, (Known, Instance)) or type(example_of(kind)) is not str:
-        raise Refused("a warning that is not known")
-    line = s.position.line if s.position is not None else None
-    inf.warnings.append((args[0], Constant(category or UserWarning), inf.frames[-1], line or 0))
-    return known_as(inf, s, None)
 
 
 def enter(inf: Path, s: Statement) -> Abstract:

@@ -12,6 +12,7 @@ from autodiff_hook.transform.one_way.trail import is_virtual
 from autodiff_hook.transform.specialise.abstract import BOOL, Instance, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.saying import require_apart
 
 
 def settle(inf: Earnest) -> None:
@@ -43,6 +44,10 @@ def settle(inf: Earnest) -> None:
         kept = _kept(inf, value, built)
         if before is None or not (before is kept or _is_equal(inf, before, kept)):
             raise Refused(f"the global name {name} is assigned")
+    if inf.said:
+        changed = [(example_of(inf.type_of(owner)), name) for owner, name, _ in inf.commits]
+        contents = [x for x, name in changed if name is None]
+        require_apart(contents, [x for x, name in changed if name is not None])
 
 
 def _separate(inf: Earnest) -> None:

@@ -159,7 +159,8 @@ class Inference:
         self.queue: Variable | None = None
         """The list of what the program says at its end."""
         self.commits: list[tuple[Operand, str | None, Operand]] = []
-        self.warnings: list[tuple[Operand, Operand, dict[str, Any], int]] = []
+        self.said: list[Operand] = []
+        """The same on one way, each by itself."""
         self.size = 0
         self.block: Block | None = None
         self.index = 0
@@ -247,7 +248,7 @@ class Inference:
     @property
     def acts(self) -> bool:
         """Whether the program does more than compute a value."""
-        return bool(self.warnings or self.commits or self.quiet or self.strict or self.locks)
+        return bool(self.said or self.commits or self.quiet or self.strict or self.locks)
 
     @property
     def stores_outside(self) -> bool:

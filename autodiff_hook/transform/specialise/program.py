@@ -126,7 +126,5 @@ class Outer:
     """The attributes that it assigns, to objects in lists and arguments: whether it changes their arrays."""
     drawn: dict[Any, Operand] = field(default_factory=dict)
     """The generators of random numbers that it draws from, by how they are known."""
-    said: list[Operand] = field(default_factory=list)
-    """On one way, what it is to say."""
     random: set[Operand] = field(default_factory=set)
     """On one way, these generators, and what is made of what they give: another thing at each call."""

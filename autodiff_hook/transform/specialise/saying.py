@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from types import BuiltinMethodType
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from autodiff_hook.transform.specialise import exceptions, lists
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance, Known, List, Outside, Site
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of, inert_class
+from autodiff_hook.transform.specialise.lattice import inert_class
 from autodiff_hook.transform.specialise.plans import is_hashable, known_as, pure, require_inert
 from autodiff_hook.transform.specialise.program import ITEMS
 from autodiff_hook.transform.specialise.wording import named
@@ -65,16 +65,21 @@ def said(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs
         return _instead(inf, s, silent, given[1::-1])
     if not inf.outer.acts:
         raise Refused(f"a call of {named(function)}, which has effects")
-    given = [exceptions.shown(inf, s, x) for x in given]
+    given = [inf.frozen(x) if inf.one_way else exceptions.shown(inf, s, x) for x in given]
     text = inf.before(s, "call", [Constant(told), _place(inf, s), *given, *kwargs.values()], tuple(kwargs))
+    if inf.one_way:
+        inf.said.append(text)
+    else:
+        _put_into_queue(inf, s, text)
+    return _instead(inf, s, len, args[1:]) if told is written else known_as(inf, s, None)
+
+
+def _put_into_queue(inf: Inference, s: Statement, text: Operand) -> None:
+    """Loops say more than once."""
     if inf.queue is None:
         inf.queue = Variable("said")
         inf.types[inf.queue] = List(Site(), example=[])
-    if inf.one_way:
-        inf.outer.said.append(text)
-    else:
-        lists.extend(inf, s, inf.queue, [text])
-    return _instead(inf, s, len, args[1:]) if told is written else known_as(inf, s, None)
+    lists.extend(inf, s, inf.queue, [text])
 
 
 def _instead(inf: Inference, s: Statement, function: Any, args: Args) -> Abstract | None:
@@ -108,25 +113,25 @@ def puts_together(s: Statement) -> bool:
 
 
 def settle(inf: Inference, changing: Collection[Any]) -> list[Statement]:
-    """What says it all at the end; the list of it is made where the program begins, or on one way then.
+    """What says it all at the end; the list of it is made where the program begins.
 
     What it is told by is no part of what the program changes: ``changing`` lists, and what it assigns attributes to.
     """
     if inf.queue is None:
         return []
+    require_apart(changing, [x.example for x in inf.outer.holders.values()])
+    make = Statement("build_list", [], inf.queue)
+    inf.plans[make] = ITEMS
+    inf.outer.first.statements.insert(0, make)
+    return [Statement("call", [Constant(say), inf.queue], None, ())]
+
+
+def require_apart(changing: Collection[Any], assigned: Iterable[Any]) -> None:
+    """Refuse a program that says something and changes what it is told by."""
     loggers = [x for x in logging.Logger.manager.loggerDict.values() if isinstance(x, logging.Logger)]
     tools = [warnings.filters, *(x for logger in (logging.root, *loggers) for x in (logger.handlers, logger.filters))]
-    holders = [x.example for x in inf.outer.holders.values()]
-    changed = [example_of(inf.type_of(owner)) for owner, *_ in inf.commits]
-    if any(x is value for x in tools for value in (*changing, *changed)) or any(map(_is_tool, (*holders, *changed))):
+    if any(x is value for x in tools for value in changing) or any(map(_is_tool, assigned)):
         raise Refused("something is said, and where it is said to is changed")
-    make = Statement("build_list", inf.outer.said, inf.queue)
-    inf.plans[make] = ITEMS
-    end = Statement("call", [Constant(say), inf.queue], None, ())
-    if inf.one_way:
-        return [make, end]
-    inf.outer.first.statements.insert(0, make)
-    return [end]
 
 
 def _is_tool(example: Any) -> bool:

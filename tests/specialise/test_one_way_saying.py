@@ -1,0 +1,58 @@
+"""What programs that take objects print, log and warn of: derivatives are right, and all is said once, in order."""
+
+from __future__ import annotations
+
+import io
+import logging
+import types
+
+from specialised_cases import is_specialised
+
+import autodiff_hook as ad
+
+LOG = logging.getLogger("talking")
+
+
+class Talking:
+    def __init__(self, k):
+        self.k, self.steps = k, 0
+
+    def step(self, x):
+        self.steps += 1
+        print("step", self.steps, [x, self.k])
+        LOG.warning("at %g", x)
+        return x * self.k
+
+
+def talks(x, model):
+    for _ in range(2):
+        x = model.step(x)
+    print(f"in the end {x}")
+    return x
+
+
+def test_what_an_object_says(capsys, caplog):
+    for form in (ad.gradient, ad.withgradient, lambda f, x, o: ad.jvp(lambda x: f(x, o), (x,), (1.0,))):
+        for _ in range(3):
+            plain, model = Talking(3.0), Talking(3.0)
+            talks(2.0, plain)
+            expected = capsys.readouterr(), [record.getMessage() for record in caplog.records]
+            caplog.clear()
+            form(talks, 2.0, model)
+            assert (capsys.readouterr(), [record.getMessage() for record in caplog.records]) == expected
+            caplog.clear()
+            assert model.steps == 2
+    assert ad.gradient(talks, 2.0, Talking(3.0))[0] == 9.0
+    assert is_specialised(talks)
+
+
+def to_what_it_makes(x, model):
+    stream = io.StringIO()
+    print("abc", file=stream)
+    model.stream.write("ab")
+    return x * len(stream.getvalue()) * len(model.stream.getvalue())
+
+
+def test_what_a_program_says_and_reads_again():
+    model = types.SimpleNamespace(stream=io.StringIO())
+    assert [ad.gradient(to_what_it_makes, 2.0, model)[0] for _ in range(4)] == [8.0, 16.0, 24.0, 32.0]
