@@ -6,6 +6,7 @@ import io
 import logging
 import types
 
+import pytest
 from specialised_cases import is_specialised
 
 import autodiff_hook as ad
@@ -44,6 +45,21 @@ def test_what_an_object_says(capsys, caplog):
             assert model.steps == 2
     assert ad.gradient(talks, 2.0, Talking(3.0))[0] == 9.0
     assert is_specialised(talks)
+
+
+def asks_for_a_logger(x, model):
+    log = logging.getLogger("talking")
+    log.warning("asked for, at %g", x)
+    return x * x if model is None else x * model.k
+
+
+@pytest.mark.parametrize("model", [None, Talking(3.0)])
+def test_loggers_that_a_program_asks_for(caplog, model):
+    for _ in range(3):
+        caplog.clear()
+        assert ad.gradient(asks_for_a_logger, 3.0, model)[0] == pytest.approx(6.0 if model is None else 3.0)
+        assert [(record.name, record.getMessage()) for record in caplog.records] == [("talking", "asked for, at 3")]
+    assert is_specialised(asks_for_a_logger)
 
 
 def to_what_it_makes(x, model):

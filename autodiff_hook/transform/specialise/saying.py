@@ -17,7 +17,7 @@ from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Instance
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import inert_class
-from autodiff_hook.transform.specialise.plans import is_hashable, known_as, pure, require_inert
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure, require_inert
 from autodiff_hook.transform.specialise.program import ITEMS
 from autodiff_hook.transform.specialise.wording import named
 
@@ -47,6 +47,8 @@ def said(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs
     if type(function) is BuiltinMethodType and isinstance(function.__self__, io.TextIOBase):
         function, args = getattr(type(function.__self__), function.__name__), [Constant(function.__self__), *args]
     told: Any
+    if function is logging.getLogger and not kwargs:
+        return _logger(inf, s, [inf.type_of(x) for x in args])
     if function is logging.Logger.isEnabledFor and not kwargs:
         return _instead(inf, s, asked, args)
     if function is logging.Logger.log and len(args) > 2:
@@ -72,6 +74,15 @@ def said(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs
     else:
         _put_into_queue(inf, s, text)
     return _instead(inf, s, len, args[1:]) if told is written else known_as(inf, s, None)
+
+
+def _logger(inf: Inference, s: Statement, names: list[Abstract]) -> Abstract | None:
+    """A logger by its name, which is where loggers are kept."""
+    name = names[0].value if len(names) == 1 and isinstance(names[0], Known) else None
+    kept = logging.Logger.manager.loggerDict
+    if type(name) is not str or logging.getLogger(name) is not kept.get(name):
+        return None
+    return alias(inf, s, inf.world.part(Constant(kept), kept, name, True))
 
 
 def _put_into_queue(inf: Inference, s: Statement, text: Operand) -> None:
