@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from specialised_cases import check, check_all_ways
 
+import autodiff_hook as ad
+
 VALUES = [0.4, -0.7, 1.3, 0.2]
 
 
@@ -519,3 +521,18 @@ def test_generators_that_are_sent_values(f):
 @pytest.mark.parametrize("f", [sent_at_once, sent_to_no_generator])
 def test_what_cannot_be_sent_a_value(f):
     check(f, 0.7, 0.3, specialised=None)
+
+
+def over_places(matrix):
+    out, places = np.zeros(matrix.shape), np.ndindex(2, 2)
+    for place in np.ndindex(matrix.shape):
+        out[place] = matrix[place] ** 2 * (1 + place[0])
+    s = sum(out[row].sum() * row[0] for row in np.ndindex(*matrix.shape[:-1]))
+    s += next(places)[1] + sum(matrix[i, j] * out[i, j] for i, j in places)
+    return s + sum(1 for _ in np.ndindex(())) * matrix[1, 2]
+
+
+def test_over_places():
+    check(over_places, np.array([[0.3, 0.4, -0.2], [1.1, 0.7, 0.5]]))
+    with pytest.raises(ValueError, match="negative dimensions"):
+        ad.gradient(lambda x: x * sum(1 for _ in np.ndindex(-1)), 1.0)

@@ -259,6 +259,14 @@ def zip_longest(*iterables: Any, fillvalue: Any = None) -> Any:
             yield tuple(row)
 
 
+def ndindex(*shape: Any) -> Any:
+    """``np.ndindex``."""
+    sizes = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple) else shape
+    if any([size < 0 for size in sizes]):
+        raise ValueError("negative dimensions are not allowed")
+    return itertools.product(*map(range, sizes))
+
+
 def ndenumerate(arr: Any) -> Any:
     """``np.ndenumerate``."""
     array = np.asarray(arr)
@@ -317,6 +325,7 @@ SUBSTITUTES: Final[list[tuple[Any, Callable[..., Any]]]] = [
     (itertools.zip_longest, zip_longest),
     (itertools.groupby, groupby),
     (np.ndenumerate, ndenumerate),
+    (np.ndindex, ndindex),
     (property.__get__, property_get),
     (property.__set__, property_set),
     (itertools.combinations, chosen(itertools.combinations)),
