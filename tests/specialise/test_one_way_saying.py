@@ -62,6 +62,20 @@ def test_loggers_that_a_program_asks_for(caplog, model):
     assert is_specialised(asks_for_a_logger)
 
 
+def may_show_an_object(x, model):
+    LOG.debug("of %s at %g", model, x)
+    return x * model.k
+
+
+def test_loggers_that_are_silent_about_objects(caplog):
+    model = Talking(3.0)
+    assert [ad.gradient(may_show_an_object, 2.0, model)[0] for _ in range(3)] == [3.0] * 3
+    assert is_specialised(may_show_an_object)
+    with caplog.at_level(logging.DEBUG, "talking"):
+        assert [ad.gradient(may_show_an_object, 2.0, model)[0] for _ in range(3)] == [3.0] * 3
+    assert len(caplog.records) == 3
+
+
 def to_what_it_makes(x, model):
     stream = io.StringIO()
     print("abc", file=stream)

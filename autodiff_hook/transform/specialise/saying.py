@@ -63,7 +63,7 @@ def said(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs
             raise Refused(f"a call of {named(function)}, of what is no text")
     else:
         return None
-    if not inf.outer.acts and told is logged:
+    if told is logged and not (inf.outer.acts and _can_show(inf, given[2:])):
         return _instead(inf, s, silent, given[1::-1])
     if not inf.outer.acts:
         raise Refused(f"a call of {named(function)}, which has effects")
@@ -74,6 +74,15 @@ def said(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs
     else:
         _put_into_queue(inf, s, text)
     return _instead(inf, s, len, args[1:]) if told is written else known_as(inf, s, None)
+
+
+def _can_show(inf: Inference, operands: list[Operand]) -> bool:
+    """Whether texts of values can be made; where a program for all ways cannot, one way is tried."""
+    try:
+        require_inert(*(inf.type_of(inf.frozen(x)) for x in operands if inf.one_way))
+    except Refused:
+        return False
+    return True
 
 
 def _logger(inf: Inference, s: Statement, names: list[Abstract]) -> Abstract | None:
