@@ -359,9 +359,9 @@ def code_adjoint(f: Callable[..., Any], /, *args: Any) -> str:
 
     Behind it are the halves, forward and reverse, of functions that it calls by programs of their own.
 
-    What cannot be specialised, and everything if no arguments are given, is shown as it is carried: the primal
-    with a token beside each value. ``f`` is not run. Raises ``Unsupported`` if it is not Python code or
-    cannot be lifted.
+    What cannot be specialised for all ways through it is shown for the way that these arguments take; if that cannot
+    be either, and if no arguments are given, as it is carried: the primal with a token beside each value. ``f`` is not
+    run. Raises ``Unsupported`` if it is not Python code or cannot be lifted.
 
     >>> print(code_adjoint(lambda x: x * x, 3.0).rstrip())
     function <lambda>(%1)

@@ -12,7 +12,8 @@ from autodiff_hook.ir.types import IR, Signature
 from autodiff_hook.lift import lift
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.preparing import prepare
-from autodiff_hook.runtime.programs import joint_ir
+from autodiff_hook.runtime.programs import Made, joint_ir
+from autodiff_hook.runtime.specialising import OPERATIONS
 from autodiff_hook.semantics.analysing import analyse
 from autodiff_hook.semantics.table import TABLE
 from autodiff_hook.transform.generic.carrying import carrying_pass
@@ -34,24 +35,24 @@ def ir_text(f: Any) -> str:
 
 
 def adjoint_text(f: Any, args: tuple[Any, ...]) -> str:
-    """The joint program of a function for arguments like these; else the carried program."""
+    """The joint program of a function for arguments like these, or that of their way; else the carried program."""
     function = _function(f)
     prepare()
-    if args:
+    texts = list[str]()
+    for refused, operations in (("not for all ways", 0), ("carried", OPERATIONS)) if args else ():
         try:
-            return "\n".join([to_text(ir, lines=True) for ir in _without_guards(function, args)])
+            programs = _without_guards(joint_ir(Call.plain(function, args), one_way=operations), function.__name__)
+            break
         except Refused as reason:
-            note = f"# carried: {reason}\n\n"
+            texts.append(f"# {refused}: {reason}\n")
     else:
-        note = ""
-    carried = carrying_pass(analyse(function.__code__, function.__globals__), TABLE)
-    return note + to_text(carried, lines=True)
+        programs = [carrying_pass(analyse(function.__code__, function.__globals__), TABLE)]
+    return "\n".join([*texts, *[to_text(ir, lines=True) for ir in programs]])
 
 
-def _without_guards(function: FunctionType, args: tuple[Any, ...]) -> list[IR]:
+def _without_guards(made: Made, name: str) -> list[IR]:
     """The joint program behind its guards; what those load is among its parameters. Then the halves that it calls."""
-    made = joint_ir(Call.plain(function, args))
-    ir = IR(function.__name__, Signature(), blocks=[made.body])
+    ir = IR(name, Signature(), blocks=[made.body])
     ir.blocks = reverse_postorder(ir)
     merge(ir.blocks)
     ir.entry.params += free_variables(ir.blocks)

@@ -39,7 +39,7 @@ GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
 ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))
 """Whether every program is followed on the way that it takes, whatever is known of all ways: for tests."""
 _FAILURES: Final = 20
-_OPERATIONS: Final = 20000
+OPERATIONS: Final = 20000
 """How many operations a way may have."""
 _TRAPS: Final = 20
 _LONGEST_REST: Final = 1024
@@ -348,7 +348,7 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
     """A program, within the time that making one may take."""
     allowance, before = known.allowance(), budget.spent()
     try:
-        made = program(call, form, _OPERATIONS if known.one_way else 0, allowance, known.undefined > 1)
+        made = program(call, form, OPERATIONS if known.one_way else 0, allowance, known.undefined > 1)
     except Stopped:
         known.price = 2 * allowance
         raise

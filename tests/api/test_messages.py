@@ -139,7 +139,23 @@ def test_the_text_says_why_a_program_is_carried():
         return x if compile("0", "", "eval") else x
 
     text = ad.code_adjoint(f, 1.0)
-    assert text.startswith("# carried: ") and "calls.call" in text
+    assert text.startswith("# not for all ways: ") and "\n# carried: " in text and "calls.call" in text
+
+
+class Point:
+    pass
+
+
+def test_the_text_of_a_program_for_one_way():
+    def f(x):
+        point = Point()
+        for name in ("first", "second"):
+            setattr(point, name, x * 2.0)
+        return point.first * point.second
+
+    text = ad.code_adjoint(f, 1.0)
+    assert text.startswith("# not for all ways: ") and "calls.call" not in text
+    assert text.count("function f(") == 1 and "setattr" not in text
 
 
 def test_what_is_no_python_function_has_no_text():
