@@ -25,12 +25,6 @@ class Given(Protocol):
     made: set[int]
     shared: set[int]
 
-    def has(self, value: Any) -> bool:
-        """Whether a value is one of them, or a tuple that holds one."""
-
-    def has_any(self, values: list[Any] | tuple[Any, ...]) -> bool:
-        """Whether one of some values is."""
-
     def require_one_array(self, array: Any) -> None:
         """An array is written to, whose memory may be that of several arguments."""
 

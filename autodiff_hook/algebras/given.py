@@ -19,14 +19,13 @@ from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.mirror import Mirror, form_of, parts_of
 from autodiff_hook.runtime.parted import PARTED, array_of
-from autodiff_hook.runtime.reachable import LEAVES, reachable
+from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.slots import Attribute
 
 _SHARED: Final = "a store into an array whose memory several arguments show: whose derivative it changes is not known"
 _PARTS_SHARED: Final = (
     "several arguments show the memory of one array of records or objects, whose parts are known by their places there"
 )
-_ALL: Final = slice(None)
 _SCAN_LIMIT: Final = 100_000
 _REFERENCES: Final = PARTED | {"list", "dict", "object"}
 
@@ -84,16 +83,6 @@ class Given:
         """Raise if what is stored into an array would change another argument, whose derivatives are others."""
         if id(root_of(array)) in self.shared:
             raise NotDifferentiable(_SHARED, place=user_location(), remedies=("pass copies (x.copy())",))
-
-    def has(self, value: Any) -> bool:
-        """Whether a value is (a part of) an argument that is known by identity, or a tuple that holds one."""
-        if issubclass(type(value), tuple):
-            return self.has_any(tuple.__getitem__(value, _ALL))
-        return id(value) in self.ids
-
-    def has_any(self, values: list[Any] | tuple[Any, ...]) -> bool:
-        """Whether there is such a thing among some values."""
-        return not LEAVES.issuperset(map(type, values)) and any(map(self.has, values))
 
     def met(self, alg: Algebra, reference: Any, key: Any, value: Any) -> None:
         """An argument was read from a slot of what is none; if it was there before, it is unknown from now on."""

@@ -223,15 +223,14 @@ def _arrived(alg: Algebra, reference: Any, key: Any, value: Any) -> Token:
     """The token of what was read from a slot that has none."""
     if alg.losses and id(reference) in alg.losses:
         return lose(alg, value, alg.losses[id(reference)][1])
-    given = alg.given
-    if given is not None and given.ids and id(reference) not in given.ids and given.has(value):
-        given.met(alg, reference, key, value)
+    if alg.given is not None and id(value) in alg.given.ids and id(reference) not in alg.given.ids:
+        alg.given.met(alg, reference, key, value)
     return None
 
 
 def note_kept(alg: Algebra, reference: Any, key: Any, value: Any) -> None:
     """The program has put ``value`` into a slot: if that is an argument, it is its name from now on."""
-    if alg.given is not None and alg.given.ids and alg.given.has(value):
+    if alg.given is not None and id(value) in alg.given.ids:
         alg.given.kept.add((id(reference), key))
 
 

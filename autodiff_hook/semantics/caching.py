@@ -33,7 +33,7 @@ def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) ->
     if not loose:
         return call_constant(alg, cache, args, kwargs)
     # Of an argument, another one is meant than that which was asked for before.
-    of_given = alg.given is not None and alg.given.has_any((*args, *kwargs.values()))
+    of_given = alg.given is not None and any(id(x) in alg.given.ids for x in (*args, *kwargs.values()))
     if not (some(t[1:]) or of_given) and is_answered(cache, args, kwargs):
         _, unknown = alg.answered.get(id(cache), _OF_ANOTHER_WORLD)
         if unknown is not None:

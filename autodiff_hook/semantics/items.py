@@ -216,7 +216,7 @@ def to_change_typed(alg: Algebra, owner: array[Any], tokens: Any) -> Any:
 
 def note_given(alg: Algebra, owner: Any, items: Any, places: Any) -> None:
     """Arguments are among the items that were read from ``places`` of a reference: there they have another name."""
-    if alg.given is None or not alg.given.ids or not alg.given.has_any(items):
+    if alg.given is None or not alg.given.ids or alg.given.ids.isdisjoint(map(id, items)):
         return
     for place, item in zip(places, items):
         load(alg, owner, place, item)

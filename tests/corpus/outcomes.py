@@ -30,10 +30,6 @@ CLEAR_ERRORS = {
     "other_names.an item of what was sorted": EVERY_MODE,
     "other_names.an item of what was spread": EVERY_MODE,
     "other_names.an unpacked item": EVERY_MODE,
-    "other_names.an item of a global tuple": EVERY_MODE,
-    "other_names.an item of a named tuple": EVERY_MODE,
-    "other_names.an item of a tuple in a copy": EVERY_MODE,
-    "other_names.an item of a tuple by default": EVERY_MODE,
     "other_names.a global of a callee": EVERY_MODE,
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import weakref
-from collections import namedtuple
 
 import pytest
 
@@ -14,9 +13,6 @@ from autodiff_hook.testing import check_gradient
 
 LIST, TABLE = [3.0], {"a": 3.0}
 HOLDER = [LIST]
-PAIR = (LIST, 1.0)
-Named = namedtuple("Named", "weights scale")
-NESTED = [Named(LIST, (2.0, LIST))]
 
 
 class Model:
@@ -72,10 +68,6 @@ NAMES = {
     "an item of what was sorted": (lambda q: sorted(HOLDER)[0][0] * q[0], LIST),
     "an item of what was spread": (lambda q: [*HOLDER][0][0] * q[0], LIST),
     "an unpacked item": (unpacked, LIST),
-    "an item of a global tuple": (lambda q: PAIR[0][0] * q[0], LIST),
-    "an item of a named tuple": (lambda q: NESTED[0].weights[0] * q[0], LIST),
-    "an item of a tuple in a copy": (lambda q: list(NESTED)[0].scale[1][0] * q[0], LIST),
-    "an item of a tuple by default": (lambda q: (lambda pair=PAIR: pair[0][0])() * q[0], LIST),
     "a global of a callee": (lambda q: (lambda t: t * LIST[0])(q[0]), LIST),
 }
 

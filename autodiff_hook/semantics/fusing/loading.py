@@ -115,8 +115,7 @@ class Loading:
         if not self.seen.types[s.made] <= COMPARED:
             # An argument under another name is an effect: what it holds is unknown from then on.
             reference, place = (holder, key) if owner is None else (owner, names.object(Attribute(str(s.data))))
-            has = f"(id({value}) in given.ids or issubclass(type({value}), tuple) and given.has({value}))"
-            given = f"given.ids and id({reference}) not in given.ids and {has}"
+            given = f"id({value}) in given.ids and id({reference}) not in given.ids"
             test = f"{token} is None and given is not None and {given} and given.renames({reference}, {place})"
             self.leave(test, token, value, reference, place)
 
