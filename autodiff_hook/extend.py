@@ -8,8 +8,8 @@ strong zeros.
 *Typing facts* say what typed programs may know of a function, a target or a helper of a pullback:
 
 - ``typed(f)``: what its result is. The declared function gets a ``Site``, which answers ``fact``, ``dims``,
-  ``is_double``, ``value`` … of operands, and the operands of the call; it returns an ``ArrayFact``, a ``NumberFact``,
-  a ``ShapeFact``, a ``TupleFact``, or None where nothing is known.
+  ``is_double``, ``value`` … of operands, and the operands of the call; it returns an ``ArrayFact``, a ``PointFact``, a
+  ``NumberFact``, a ``ShapeFact``, a ``TupleFact``, or None where nothing is known.
 - ``shortcut(f)``: what else may stand for a call of it: it writes statements with ``site.call``, ``site.emit`` and
   ``site.method``, and returns the operand that replaces the result, or None.
 - ``shaped``: that the shape of its result follows from shapes, dtypes and constants, not from what arrays hold.
@@ -52,6 +52,7 @@ from autodiff_hook.transform.improve.facts import LARGE as LARGE
 from autodiff_hook.transform.improve.facts import ArrayFact as ArrayFact
 from autodiff_hook.transform.improve.facts import Fact as Fact
 from autodiff_hook.transform.improve.facts import NumberFact as NumberFact
+from autodiff_hook.transform.improve.facts import PointFact as PointFact
 from autodiff_hook.transform.improve.facts import ShapeFact as ShapeFact
 from autodiff_hook.transform.improve.facts import Symbol as Symbol
 from autodiff_hook.transform.improve.facts import TupleFact as TupleFact

@@ -241,7 +241,6 @@ def require_one(before: Any, tangent: Any, where: str) -> None:
 def _fits_leaf(form: str, value: Any, tangent: Any) -> tuple[bool, str]:
     if kind_of(type(tangent)) not in ("number", "array"):
         return False, "a number" if form == "number" else "an array"
-    # Importing it takes longer than all the rest.
     if np.iscomplexobj(tangent) and not np.iscomplexobj(value):
         return False, "real"
     if form == "number":

@@ -173,7 +173,7 @@ def apart(*references: Any) -> bool:
 
 def elsewhere(outside: Any, given: set[int]) -> bool:
     """Whether what is from outside is none of what is given, and holds none of it."""
-    mine = given_ids(outside) if kind_of(type(outside)) in ("tuple", "list", "dict") else {id(outside)}
+    mine = given_ids(outside) if type(outside) in (tuple, *_CONTAINERS) else {id(outside)}
     return mine.isdisjoint(given)
 
 
@@ -237,11 +237,9 @@ def within(reference: Any, once: bool = True) -> set[int] | None:
                 kinds = set(map(type, chain.from_iterable(items)))
             if not kinds <= _ATOMS:
                 pending += [x for x in items if type(x) not in _ATOMS]
-        elif cls not in _ATOMS and kind_of(cls) in _HOLDING:
+        elif cls not in _ATOMS and kind_of(cls) == "object":
             seen.add(id(found))
             held = attributes_of(found)
-            if kind_of(cls) != "object":
-                pending += found.values() if isinstance(found, dict) else found
             if not _ATOMS.issuperset([type(x) for _, x in held]):
                 pending += [x for _, x in held]
     return seen
@@ -253,5 +251,4 @@ def given_ids(*references: Any) -> set[int]:
 
 
 _CONTAINERS: Final = frozenset({list, *DICTS})
-_HOLDING: Final = ("object", "tuple", "list", "dict")
 _ATOMS: Final = frozenset({float, int, str, bool, type(None)})

@@ -185,12 +185,13 @@ def _as_leaf(part: Any, leaf: Any) -> Any:
     return shaped if leaf.dtype == part.dtype else shaped.astype(leaf.dtype)
 
 
-def _parts(tree: Any, kind: str) -> Any:
+def _parts(tree: Any, kind: str) -> Mapping[Any, Any]:
     """What a container or an object holds."""
     if kind in ("list", "tuple"):
         return dict(enumerate(tree))
     if kind == "dict":
-        return tree
+        held: Mapping[Any, Any] = tree
+        return held
     if kind in PARTED:
         return dict(parts_of(tree, kind))
     if isinstance(tree, Tangent):

@@ -43,7 +43,9 @@ def _store(alg: Algebra, token: Any, name: str, owner: Any, value: Any) -> None:
             alg.lifetimes.hold_owned(owner, dictionary, {name: token})
         else:
             keep_attribute(alg, owner, name, token)
-    note_kept(alg, owner, Attribute(name), value)
+    given = alg.given
+    if given is not None and id(value) in given.ids:
+        note_kept(alg, owner, Attribute(name), value)
 
 
 def _write(alg: Algebra, t: Any, name: str, owner: Any, value: Any, store: Any) -> Result:

@@ -18,7 +18,7 @@ WITH_OPTIONS: Final[dict[int, Meaning]] = {}
 """What calls with keywords mean, asked before the rules."""
 
 LAZY: Final[set[int]] = set()
-"""The ids of callables that look into their arguments only later: never left to run natively."""
+"""The ids of callables that look into their arguments only later, or for their caller: never left to run natively."""
 
 TABLE: Final[dict[str, Any]] = {}
 """What carried programs call, by the name of the operation (``table.py``)."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autodiff_hook.extend import ArrayFact, Constant, NumberFact, shortcut, typed
+from autodiff_hook.extend import ArrayFact, Constant, NumberFact, PointFact, shortcut, typed
 from autodiff_rules.numpy import arithmetic, creation, elementwise, norms, powers, selection
 from autodiff_rules.numpy.shortcuts import like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO
@@ -51,7 +51,7 @@ def array_typing(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE
 
 @shortcut(creation.array_cotangent)
 def array_cotangent_shortcut(site, c, x, y):
-    if site.is_floating(x) and site.is_single(y) and site.is_floating(c):
+    if site.is_floating(x) and site.fact(y) == PointFact(whole=False) and site.is_floating(c):
         return c
     dims = site.display(x)
     if dims is None or len(dims) > 2 or not (site.is_double(c) and site.is_double(y)):

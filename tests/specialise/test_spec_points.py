@@ -60,6 +60,11 @@ def of_whole_numbers(x, y):
     return x**n * (n // m) + y / n - n * m
 
 
+def truncated(x, y):
+    whole = np.asarray(x * 3.0, dtype=int)
+    return whole * y + np.array(y * 4.0, int) * x + np.where(whole > 2, x, y)
+
+
 def by_an_array(x, y):
     a = np.asarray(x)
     row = np.array([1.0, 2.0, 3.0]) * y
@@ -69,7 +74,7 @@ def by_an_array(x, y):
 @pytest.mark.parametrize(
     "f",
     [payment, powers, functions, changed_in_place, stored, changed_in_a_loop, one_or_the_other, of_whole_numbers]
-    + [by_an_array],
+    + [truncated, by_an_array],
     ids=lambda f: f.__name__,
 )
 @pytest.mark.parametrize("given", [(0.7, 1.3), (1.9, 0.4)])

@@ -55,8 +55,6 @@ def _binary(site: Site, s: Statement) -> Fact | None:
 
 def _of_points(*facts: Any) -> Fact | None:
     """What arithmetic makes of arrays without axes, if that is a double."""
-    import numpy as np
-
     return NumberFact(frozenset({np.float64})) if any(map(_is_floating_single, facts)) else None
 
 
