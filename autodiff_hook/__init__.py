@@ -91,7 +91,7 @@ def __getattr__(name: str) -> object:
     # What is imported at the start of each program that opts in is as little as can be.
     from importlib import import_module
 
-    from autodiff_hook.collecting import uncollected
+    from autodiff_hook.collecting import lasting
     from autodiff_hook.interpreter import obstacle
 
     if name in _MODULES:
@@ -101,7 +101,7 @@ def __getattr__(name: str) -> object:
     reason = obstacle() if _HOME[name] in ("api", "explaining", "operators") else None
     if reason is not None:
         return _refusing(name, reason)
-    with uncollected():
+    with lasting():
         value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     globals()[name] = value
     return value

@@ -17,3 +17,13 @@ def uncollected() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
+
+
+@contextmanager
+def lasting() -> Iterator[None]:
+    """Let it wait for what is never let go: that is among the old at once, and only full collections look at it."""
+    with uncollected():
+        yield
+        if not gc.get_freeze_count():  # what others have frozen would be thawed
+            gc.freeze()
+            gc.unfreeze()

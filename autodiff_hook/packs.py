@@ -8,7 +8,7 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, ModuleType
 from typing import Any, Final
 
-from autodiff_hook.collecting import uncollected
+from autodiff_hook.collecting import lasting
 from autodiff_hook.errors import ConfigError
 
 
@@ -77,7 +77,7 @@ class Packs:
             return
         self._loading.add(thread)
         try:
-            with uncollected():
+            with lasting():
                 wanted = self._wanted()
                 ready = [entry for entry in wanted if _is_imported(entry.name)]
                 for entry in ready:
