@@ -17,6 +17,7 @@ from autodiff_hook.algebras.forward import push
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.binding import Places
 from autodiff_hook.runtime.controls import Checkpoint
 from autodiff_hook.runtime.entering import entered, entries
 from autodiff_hook.runtime.guards import MISS
@@ -38,6 +39,7 @@ T = TypeVar("T")
 A = TypeVar("A")
 # Where a checker is told to ignore overloads, it thinks of functions that have a parameter has_aux themselves.
 Back = Callable[[Any], tuple[Any, ...]]
+GradientForm = Literal["gradient", "value", "value_aux"]
 _entries = entries()
 gettrace = sys.gettrace
 
@@ -96,14 +98,36 @@ def generic_gradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False
     return (grads, value[1]) if has_aux else grads
 
 
+def partial_gradients(
+    form: GradientForm, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Places | None
+) -> Any:
+    """What ``gradient`` or ``withgradient`` give, of the arguments at some places alone."""
+    found, error = (MISS, None) if form == "value_aux" else entered(form, f, args, kwargs, places)
+    if found is not MISS:
+        return found
+
+    def carried(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return generic_gradients(form, f, args, kwargs, places)
+
+    return differentiated(f, args, kwargs, form, carried, error, places=places)
+
+
+def generic_gradients(
+    form: GradientForm, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Places | None = None
+) -> Any:
+    """``partial_gradients`` without specialisation."""
+    session = Reverse(f, args, kwargs, places=places)
+    if form == "value_aux":
+        require_aux(session.value, f)
+        value, aux = session.value
+        return (value, aux), session.back((scalar_seed(value, f), None))
+    grads = session.back(scalar_seed(session.value, f))
+    return grads if form == "gradient" else (session.value, grads)
+
+
 def generic_withgradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **kwargs: Any) -> Any:
     """``withgradient`` without specialisation."""
-    session = Reverse(f, args, kwargs)
-    if not has_aux:
-        return session.value, session.back(scalar_seed(session.value, f))
-    require_aux(session.value, f)
-    value, aux = session.value
-    return (value, aux), session.back((scalar_seed(value, f), None))
+    return generic_gradients("value_aux" if has_aux else "value", f, args, kwargs)
 
 
 @overload

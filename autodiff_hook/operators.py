@@ -9,10 +9,11 @@ from types import MethodType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from autodiff_hook.algebras.reverse import Reverse
-from autodiff_hook.api import _value_and_back, generic_gradient, gradient, linearize, withgradient
+from autodiff_hook.api import _value_and_back, generic_gradient, gradient, linearize, partial_gradients
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.binding import OPERATORS
+from autodiff_hook.runtime.choosing import Argnums, Chosen, chosen_of
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import by_columns, by_rows, forward_pays, gradient_of_zero, moves_freely, rows_of
 from autodiff_hook.runtime.mirror import form_of
@@ -23,7 +24,6 @@ from autodiff_hook.runtime.trees import refuse_complex, same
 P = ParamSpec("P")
 T = TypeVar("T")
 A = TypeVar("A")
-Argnums = int | tuple[int, ...]
 
 
 class Operator:
@@ -82,8 +82,10 @@ def _grad(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> An
     if has_aux:
         (_, aux), found = _value_and_grad(f, argnums, has_aux, args, kwargs)
         return found, aux
-    chosen = _chosen(f, argnums, args)
-    return _picked(f, argnums, chosen, args, gradient(f, *args, **kwargs))
+    chosen = chosen_of(f, argnums, args)
+    if chosen.places is None:
+        return _picked(f, chosen, args, gradient(f, *args, **kwargs))
+    return _picked(f, chosen, args, partial_gradients("gradient", f, args, kwargs, chosen.places))
 
 
 @overload
@@ -104,37 +106,21 @@ def value_and_grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool
 
 
 def _value_and_grad(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
-    chosen = _chosen(f, argnums, args)
-    value, grads = withgradient(f, *args, has_aux=True, **kwargs) if has_aux else withgradient(f, *args, **kwargs)
-    return value, _picked(f, argnums, chosen, args, grads)
+    chosen = chosen_of(f, argnums, args)
+    value, grads = partial_gradients("value_aux" if has_aux else "value", f, args, kwargs, chosen.places)
+    return value, _picked(f, chosen, args, grads)
 
 
-def _picked(f: Any, argnums: Argnums, chosen: tuple[int, ...], args: Any, grads: tuple[Any, ...]) -> Any:
-    for i in chosen:
-        if grads[i] is None:
+def _picked(f: Any, chosen: Chosen, args: Any, grads: tuple[Any, ...]) -> Any:
+    found = chosen.found(grads)
+    for i, slope in zip(chosen.numbers, found):
+        if slope is None:
             raise NotDifferentiable(
                 f"argument {i} of {describe(f)} is a {type(args[i]).__qualname__} and has no derivative; choose others "
                 f"with argnums",
                 remedies=(),
             )
-    return grads[chosen[0]] if isinstance(argnums, int) else tuple([grads[i] for i in chosen])
-
-
-def _chosen(f: Any, argnums: Argnums, args: tuple[Any, ...]) -> tuple[int, ...]:
-    if not isinstance(argnums, (int, tuple)):
-        raise Unsupported(f"argnums is an int or a tuple of ints, not {argnums!r}")
-    chosen = (argnums,) if isinstance(argnums, int) else argnums
-    for i in chosen:
-        if not isinstance(i, int) or not -len(args) <= i < len(args):
-            raise Unsupported(
-                f"argnums={argnums!r} is out of range: {describe(f)} was called with {len(args)} arguments by position "
-                f"(what is given by keyword is constant)"
-            )
-    return tuple([i % len(args) for i in chosen])
-
-
-def _like_argnums(argnums: Argnums, found: tuple[Any, ...]) -> Any:
-    return found[0] if isinstance(argnums, int) else found
+    return chosen.like_argnums(found)
 
 
 @overload
@@ -158,21 +144,27 @@ def jacobian(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fal
 
 
 def _jacobian(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
-    chosen = _chosen(f, argnums, args)
-    value, back, *aux = _value_and_back(f, opened(f, args, kwargs, has_aux=has_aux), has_aux)
+    chosen = chosen_of(f, argnums, args)
+    rows, value, *aux = _rows(f, chosen, has_aux, args, kwargs)
     found = _typed_columns(f, chosen, has_aux, args, kwargs, value)
-    if found is MISS:
-        found = by_rows(value, back, args, chosen)
-    return (_like_argnums(argnums, found), aux[0]) if has_aux else _like_argnums(argnums, found)
+    found = chosen.like_argnums(rows() if found is MISS else found)
+    return (found, aux[0]) if has_aux else found
+
+
+def _rows(f: Any, chosen: Chosen, has_aux: bool, args: Any, kwargs: Any) -> Any:
+    """What gives the Jacobians by rows, the value of ``f``, and what else it found out."""
+    session = opened(f, args, kwargs, has_aux=has_aux, places=chosen.places)
+    value, back, *aux = _value_and_back(f, session, has_aux)
+    return functools.partial(by_rows, value, back, chosen.given(args), chosen.order), value, *aux
 
 
 class _Carried(Exception):
     """There is no typed program that gives a row or a column."""
 
 
-def _typed_columns(f: Any, chosen: tuple[int, ...], has_aux: bool, args: Any, kwargs: Any, value: Any) -> Any:
+def _typed_columns(f: Any, chosen: Chosen, has_aux: bool, args: Any, kwargs: Any, value: Any) -> Any:
     """The Jacobian by columns, by a typed program, which has no effects; ``MISS`` if there is none, or rows pay."""
-    if not forward_pays([args[i] for i in chosen], value):
+    if not forward_pays([args[i] for i in chosen.numbers], value):
         return MISS
 
     def push(*tangents: Any) -> Any:
@@ -182,7 +174,7 @@ def _typed_columns(f: Any, chosen: tuple[int, ...], has_aux: bool, args: Any, kw
         return pair[1][0] if has_aux else pair[1]
 
     try:
-        return by_columns(value, push, args, chosen)
+        return by_columns(value, push, args, chosen.numbers)
     except _Carried:
         return MISS
 
@@ -203,9 +195,9 @@ def jacrev(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
 
 
 def _jacrev(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
-    chosen = _chosen(f, argnums, args)
-    value, back, *aux = _value_and_back(f, opened(f, args, kwargs, has_aux=has_aux), has_aux)
-    found = _like_argnums(argnums, by_rows(value, back, args, chosen))
+    chosen = chosen_of(f, argnums, args)
+    rows, _, *aux = _rows(f, chosen, has_aux, args, kwargs)
+    found = chosen.like_argnums(rows())
     return (found, aux[0]) if has_aux else found
 
 
@@ -225,12 +217,12 @@ def jacfwd(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
 
 
 def _jacfwd(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
-    chosen = _chosen(f, argnums, args)
+    chosen = chosen_of(f, argnums, args)
     if has_aux:
         value, push, aux = linearize(f, *args, has_aux=True, **kwargs)
-        return _like_argnums(argnums, by_columns(value, push, args, chosen)), aux
+        return chosen.like_argnums(by_columns(value, push, args, chosen.numbers)), aux
     value, push = linearize(f, *args, **kwargs)
-    return _like_argnums(argnums, by_columns(value, push, args, chosen))
+    return chosen.like_argnums(by_columns(value, push, args, chosen.numbers))
 
 
 @overload
@@ -265,27 +257,26 @@ def _hessian(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) ->
 
 def _swept_rows(f: Any, argnums: Argnums, args: Any) -> Any:
     """The Hessian by arrays, by a typed program of the gradient that runs once; each row is a sweep; else ``MISS``."""
-    chosen, single = _chosen(f, argnums, args), isinstance(argnums, int)
-    values = [args[i] for i in chosen]
+    chosen = chosen_of(f, argnums, args)
+    values = [args[i] for i in chosen.numbers]
     refuse_complex(values)
     if not all(form_of(x) == "array" and x.size for x in values):
         return MISS
     slopes = Operator(_grad, f, argnums, False)
-    found = differentiated(slopes, args, {}, "pullback", lambda *_, **__: MISS)
+    found = differentiated(slopes, args, {}, "pullback", lambda *_, **__: MISS, places=chosen.places)
     if found is MISS:
         return MISS
-    pulled = Pulled((slopes, args, {}), "pullback", False, *found)
+    pulled = Pulled((slopes, args, {}), "pullback", False, chosen.places, *found)
 
     def row(seed: Any) -> Any:
-        grads = pulled.back(seed)
-        return grads[chosen[0]] if single else tuple([grads[i] for i in chosen])
+        return chosen.like_argnums(chosen.found(pulled.back(seed)))
 
     return rows_of(pulled.value, row)
 
 
 def _typed_rows(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
     """The products of the Hessian with all unit vectors, by a typed program; ``MISS`` if there is none."""
-    chosen, single = _chosen(f, argnums, args), isinstance(argnums, int)
+    chosen, _, _, single = chosen_of(f, argnums, args)
     values = tuple(args[i] for i in chosen)
     refuse_complex(values)
     if not moves_freely(values):
@@ -309,7 +300,7 @@ def _typed_rows(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any)
 
 def _closed(f: Any, argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, tuple[Any, ...]]:
     """``f`` as a function of the chosen arguments alone, and those."""
-    chosen = _chosen(f, argnums, args)
+    chosen = chosen_of(f, argnums, args).numbers
 
     @functools.wraps(f, updated=())
     def of_chosen(*values: Any) -> Any:

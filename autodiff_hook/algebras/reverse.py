@@ -19,6 +19,7 @@ from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.debugging import NANS
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.binding import Places
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import require_cotangent
 from autodiff_hook.runtime.mirror import Mirror, formed, gradient_of, mirror_of
@@ -37,7 +38,8 @@ Grads = tuple[Any, ...]
 class Reverse:
     """A forward pass of ``f`` at ``args``, and what its reverse sweeps need.
 
-    What is in one of the ``modules`` is in scope, as what is in that of ``f``.
+    What is in one of the ``modules`` is in scope, as what is in that of ``f``. ``places`` are those of the arguments
+    that are differentiated; None: all of them.
     """
 
     def __init__(
@@ -47,8 +49,9 @@ class Reverse:
         kwargs: dict[str, Any],
         of_function: bool = False,
         modules: Collection[str] = (),
+        places: Places | None = None,
     ) -> None:
-        self._begin(f, args, kwargs, of_function)
+        self._begin(f, args, kwargs, of_function, places)
         if NANS.on:
             self.tape: Tape = WatchedTape()
         else:
@@ -61,17 +64,23 @@ class Reverse:
 
     @classmethod
     def over(
-        cls, below: Algebra, call: tuple[Any, Any, Any], args: Any, kwargs: Any, of_function: bool = False
+        cls,
+        below: Algebra,
+        call: tuple[Any, Any, Any],
+        args: Any,
+        kwargs: Any,
+        of_function: bool = False,
+        places: Places | None = None,
     ) -> Reverse:
         """A differentiation whose caller is carried by an algebra; with the tokens of the arguments there."""
         made = cls.__new__(cls)
-        made._begin(*call, of_function=of_function)
+        made._begin(*call, of_function, places)
         made.tape = NestedTape(below)
         made.tokens = args, kwargs
         made._run(args, kwargs)
         return made
 
-    def _begin(self, f: Any, args: Any, kwargs: Any, of_function: bool) -> None:
+    def _begin(self, f: Any, args: Any, kwargs: Any, of_function: bool, places: Places | None) -> None:
         if not callable(f):
             raise Unsupported(f"the function to differentiate is not callable: {f!r}")
         if kwargs and not args and not of_function:
@@ -83,7 +92,8 @@ class Reverse:
         prepare()
         self.call = (f, args, kwargs)
         known: dict[int, Mirror] = {}
-        self.mirrors = [mirror_of(x, known) for x in args]
+        self.places = places
+        self.mirrors = [mirror_of(x, known) for x in (args if places is None else places.divided(args)[0])]
         self.function = mirror_of(f, known) if of_function else None
         self.leaves: dict[Mirror, Any] = {}
         self.given = Given(f, self.mirrors)
@@ -93,7 +103,9 @@ class Reverse:
         tape = self.tape
         tape.modules.add(module_of_callable(f))
         tape.given = self.given
-        tokens = [self._seed(mirror, token) for mirror, token in zip(self.mirrors, below)]
+        tokens = [*below]
+        for i, mirror in zip(range(len(args)) if self.places is None else self.places.given, self.mirrors):
+            tokens[i] = self._seed(mirror, below[i])
         if self.function is not None:
             self._seed(self.function, None)
         try:
@@ -168,7 +180,7 @@ class Reverse:
             tape.buffered.given |= {id(root_of(mirror.value)), id(mirror.value)}
 
     def back(self, cotangent: Any) -> Grads:
-        """The gradients of the arguments, in their form, for one cotangent of the value."""
+        """The gradients of the arguments that are differentiated, in their form, for one cotangent of the value."""
         try:
             require_cotangent(self.value, cotangent)
             cotangent = with_axes(self.value, cotangent)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
+from operator import itemgetter
 from types import FunctionType, MethodType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from autodiff_hook.registry import registry
 from autodiff_hook.semantics.meanings import MEANINGS
 
+T = TypeVar("T")
+
 
 class Shape(NamedTuple):
-    """How the values of a call stand: the arguments, what a ``partial`` holds, what is named, then tangents.
+    """How the values of a call stand: what is differentiated, what a ``partial`` holds, others, named ones, tangents.
 
     ``moving`` says of each argument whether there is a tangent of it, in forward mode; ``works`` which derivatives of
-    the function are called, the innermost first, each with its ``argnums``.
+    the function are called, the innermost first, each with its ``argnums``; ``others`` at which places arguments are
+    constants.
     """
 
     given: int
@@ -22,6 +27,20 @@ class Shape(NamedTuple):
     names: tuple[str, ...] = ()
     moving: tuple[bool, ...] = ()
     works: tuple[tuple[Any, Any], ...] = ()
+    others: tuple[int, ...] = ()
+
+    def places(self) -> list[int]:
+        """At which places the arguments are that are differentiated."""
+        return [i for i in range(self.given + len(self.others)) if i not in self.others]
+
+    def positional(self, given: Iterable[T], constants: Sequence[T]) -> list[T]:
+        """The arguments by position, in order; ``constants`` are all that is not differentiated."""
+        others = zip(self.others, constants[self.leading :])
+        return [x for _, x in sorted([*zip(self.places(), given), *others], key=itemgetter(0))]
+
+    def named(self, constants: Sequence[T]) -> dict[str, T]:
+        """The arguments by name."""
+        return dict(zip(self.names, constants[self.leading + len(self.others) :]))
 
 
 class Call(NamedTuple):
@@ -53,10 +72,31 @@ class Call(NamedTuple):
         return Call(self.function, values, self.shape._replace(moving=moving))
 
 
-def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+class Places(NamedTuple):
+    """At which places arguments by position are differentiated, in order, and at which they are constants."""
+
+    given: tuple[int, ...]
+    others: tuple[int, ...]
+    order: tuple[int, ...]
+    """All of them: the former, then the latter."""
+    key: tuple[int, ...]
+    """How many are differentiated, and the places of the others."""
+
+    @classmethod
+    def of(cls, given: tuple[int, ...], count: int) -> Places:
+        """These places of so many."""
+        others = tuple([i for i in range(count) if i not in given])
+        return cls(given, others, given + others, (len(given), *others))
+
+    def divided(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The arguments that are differentiated, and the others."""
+        return tuple([args[i] for i in self.given]), tuple([args[i] for i in self.others])
+
+
+def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Places | None = None) -> Call | None:
     """The call of Python code that ``f(*args, **kwargs)`` is; None if something else is known of ``f``."""
     if type(f) in OPERATORS:
-        return _derived(f, args, kwargs)
+        return _derived(f, args, kwargs, places)
     leading: tuple[Any, ...] = ()
     while type(f) is partial:
         leading, kwargs, f = (*f.args, *leading), {**f.keywords, **kwargs}, f.func
@@ -65,16 +105,18 @@ def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | No
         return None
     if registry.has_rules(function) or registry.is_constant(function):
         return None
-    if not leading and not kwargs:
+    if not leading and not kwargs and places is None:
         return Call.plain(f, args)
-    return Call(f, (*args, *leading, *kwargs.values()), Shape(len(args), len(leading), tuple(kwargs)))
+    given, rest = (args, ()) if places is None else places.divided(args)
+    shape = Shape(len(given), len(leading), tuple(kwargs), others=() if places is None else places.others)
+    return Call(f, (*given, *leading, *rest, *kwargs.values()), shape)
 
 
 OPERATORS: Final[set[type]] = set()
 """The class of what operators make."""
 
 
-def _derived(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+def _derived(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Places | None) -> Call | None:
     """The call of a derivative of a Python function by some of its arguments."""
     works: list[tuple[Any, Any]] = []
     while type(f) in OPERATORS:
@@ -83,5 +125,5 @@ def _derived(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | No
             return None
         works.insert(0, (f._work, f._argnums))
         f = f._f
-    call = unfolded(f, args, {}) if type(f) is FunctionType else None
+    call = unfolded(f, args, {}, places) if type(f) is FunctionType else None
     return None if call is None else call._replace(shape=call.shape._replace(works=tuple(works)))

@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_hook.runtime.altering import restoring
 from autodiff_hook.runtime.attempts import Program
-from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.binding import Call, Places
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import CUT, Form
 from autodiff_hook.runtime.sharing import ByCode
@@ -28,8 +28,8 @@ _CALLED: Final = (FunctionType, MethodType)
 """What has code; a method takes one argument less than the function that it has its code from."""
 _PUBLISHED: Final = {(form, cls): ByCode[Entry](CACHE_SIZE) for form in _FORMS for cls in _CALLED}
 """The newest entry of each code object."""
-_BY_NAMES: Final = {key: ByCode[dict[tuple[int | str, ...], Entry]](CACHE_SIZE) for key in _PUBLISHED}
-"""The same for calls with keyword arguments, by the number of the others and the names."""
+_WITH_CONSTANTS: Final = {key: ByCode[dict[tuple[int | str, ...], Entry]](CACHE_SIZE) for key in _PUBLISHED}
+"""The same for calls with constants: by how many are differentiated, the places of the others, and the names."""
 
 
 def entries() -> dict[type, dict[int, Entry]]:
@@ -37,13 +37,19 @@ def entries() -> dict[type, dict[int, Entry]]:
     return {cls: _PUBLISHED["gradient", cls].found for cls in _CALLED}
 
 
-def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Exception | None]:
+def entered(
+    form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Places | None = None
+) -> tuple[Any, Exception | None]:
     """What the newest program of ``f`` gives, ``MISS`` if there is none for this call, and what it has raised."""
     if gettrace() is not None:
         return MISS, None
     try:
-        if kwargs:
-            entry = _BY_NAMES[form, type(f)].found[id(f.__code__)][len(args), *kwargs]
+        if places is not None:
+            key = (*places.key, *kwargs) if kwargs else places.key
+            entry = _WITH_CONSTANTS[form, type(f)].found[id(f.__code__)][key]
+            args = (*[args[i] for i in places.order], *kwargs.values())
+        elif kwargs:
+            entry = _WITH_CONSTANTS[form, type(f)].found[id(f.__code__)][len(args), *kwargs]
             args = (*args, *kwargs.values())
         else:
             entry = _PUBLISHED[form, type(f)].found[id(f.__code__)]
@@ -60,7 +66,7 @@ def entered(form: Form, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 def unpublish(code: CodeType, entry: Entry) -> None:
     for table in _PUBLISHED.values():
         table.remove(code, entry)
-    for named in _BY_NAMES.values():
+    for named in _WITH_CONSTANTS.values():
         held = named.found.get(id(code), {})
         for key in [key for key, other in list(held.items()) if other is entry]:
             held.pop(key, None)
@@ -72,8 +78,8 @@ def publish(call: Call, form: Form, entry: Entry) -> None:
     key = form, type(f)
     if key not in _PUBLISHED or shape.works or shape.leading:
         return
-    if shape.names:
-        _BY_NAMES[key].add(f.__code__, {})[shape.given, *shape.names] = entry
+    if shape.names or shape.others:
+        _WITH_CONSTANTS[key].add(f.__code__, {})[shape.given, *shape.others, *shape.names] = entry
     else:
         _PUBLISHED[key].put(f.__code__, entry)
 
@@ -162,4 +168,4 @@ def forget_all() -> None:
 
 def tables() -> list[ByCode[Any]]:
     """Where those are that are entered without asking."""
-    return [*_PUBLISHED.values(), *_BY_NAMES.values()]
+    return [*_PUBLISHED.values(), *_WITH_CONSTANTS.values()]

@@ -101,7 +101,7 @@ def fits(items: Any, kind: Any, later: Later) -> bool:
         return all([default_of(x) is made_by for x in items]) and _are_dicts(items, later, *parts)
     if cls is list:
         if len(items) == 1:
-            return fits(*items, inner[0], later)
+            return fits(items[0], inner[0], later)
         held, kinds = chain.from_iterable(items), inner[0]
         return _are(held, kinds, sum(map(len, items))) if type(kinds) is frozenset else fits([*held], kinds, later)
     return all([x.dtype == inner[0] and x.ndim == inner[1] for x in items])

@@ -201,7 +201,7 @@ class Understood:
         if not one_way:
             self.inference.aliases.update((p, x) for p, x in self.taken.items() if isinstance(types[p], Outside))
         if call.shape.works:
-            self._follow_derivative(types)
+            self._follow_derivative(types, constants)
         else:
             bound = prologue.bound(call.shape, self.params, constants)
             with self._handling(changed):
@@ -223,18 +223,19 @@ class Understood:
                 raise
             raise Changes(refused.args[0], UNHANDLED) from refused
 
-    def _follow_derivative(self, types: dict[Variable, Abstract]) -> None:
+    def _follow_derivative(self, types: dict[Variable, Abstract], constants: list[Operand]) -> None:
         """Interpret a derivative of the function."""
         inference, f, shape = self.inference, self.call.function, self.call.shape
         if self.one_way or f.__kwdefaults__:
             raise Refused("a derivative of a function with defaults by keyword, or on one way")
         cells = [cell_of(inference, self.prologue.captured(cell)) for cell in f.__closure__ or ()]
-        made = Closure(f.__code__, f.__globals__, tuple(cells), self.prologue.defaults(len(self.params)))
+        args: list[Operand] = shape.positional(self.params, constants)
+        made = Closure(f.__code__, f.__globals__, tuple(cells), self.prologue.defaults(len(args)))
         for work, argnums in shape.works:
             function = Variable()
             inference.types[function] = made
             made = derivative(inference, work, argnums, function)
-        bound = bind(made.code, [*self.params], {}, (), None, made_before)
+        bound = bind(made.code, args, {}, (), None, made_before)
         inference.interpret(made.code, made.globals, types, bound, [*made.cells])
 
     @contextmanager
@@ -358,8 +359,8 @@ def _names(call: Call) -> list[str | None]:
     """The names of the parameters that the arguments are bound to, as far as each has one of its own."""
     code = call.function.__code__
     first = call.shape.leading + (type(call.function) is MethodType)
-    names = code.co_varnames[: code.co_argcount][first : first + call.shape.given]
-    return [*names, *[None] * (call.shape.given - len(names))]
+    names = dict(enumerate(code.co_varnames[: code.co_argcount][first:]))
+    return [names.get(place) for place in call.shape.places()]
 
 
 def _join_prologue(prologue: Prologue, blocks: list[Block], mapping: dict[Variable, Variable]) -> None:

@@ -153,7 +153,7 @@ class Prologue(CodeGuards):
         leading = constants[: shape.leading]
         if type(self.f) is MethodType:
             leading.insert(0, self.receiver())
-        args, named = [*leading, *params], dict(zip(shape.names, constants[shape.leading :]))
+        args, named = [*leading, *shape.positional(params, constants)], shape.named(constants)
         missing = [name for name in code.co_varnames[len(args) : code.co_argcount] if name not in named]
         defaults, options = self._defaults(missing), self._options([*named])
         return bind(code, args, named, defaults, options, made_before)

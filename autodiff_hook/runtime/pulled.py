@@ -13,6 +13,7 @@ from autodiff_hook.algebras.typed import arrays_of
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
 from autodiff_hook.runtime.attempts import suspect, suspicion
+from autodiff_hook.runtime.binding import Places
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.entering import entered
 from autodiff_hook.runtime.guards import MISS
@@ -30,22 +31,24 @@ class Pulled:
     A cotangent in another form than that of the value, and an error on the way, are left to a session.
     """
 
-    __slots__ = ("_call", "_form", "_memory", "_of_function", "_reverse", "_session", "value")
+    __slots__ = ("_call", "_form", "_memory", "_of_function", "_places", "_reverse", "_session", "value")
 
     def __init__(
         self,
         call: tuple[Any, tuple[Any, ...], dict[str, Any]],
         form: Form,
         of_function: bool,
+        places: Places | None,
         value: Any,
         reverse: partial[Grads],
     ) -> None:
-        self._call, self._form, self._of_function, self.value, self._reverse = call, form, of_function, value, reverse
+        self._call, self._form, self._of_function, self._places = call, form, of_function, places
+        self.value, self._reverse = value, reverse
         self._session: Reverse | None = None
         self._memory = _memory_of(*reverse.args)
 
     def back(self, cotangent: Any) -> Grads:
-        """The gradients of the arguments, in their form, for one cotangent of the value."""
+        """The gradients of the arguments that are differentiated, in their form, for one cotangent of the value."""
         fitting = fitted(cotangent, self.value) if self._session is None else UNFIT
         if fitting is not UNFIT:
             try:
@@ -70,7 +73,7 @@ class Pulled:
     def session(self) -> Reverse:
         """The session that this stands for: the function is run again, and has to come to the same."""
         if self._session is None:
-            session = Reverse(*self._call, self._of_function)
+            session = Reverse(*self._call, self._of_function, places=self._places)
             if not same(session.value, self.value):
                 raise Unsupported(
                     f"this cotangent needs {describe(self._call[0])} to be run again, and what it depends on has been "
@@ -81,24 +84,30 @@ class Pulled:
 
 
 def opened(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], of_function: bool = False, has_aux: bool = False
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    of_function: bool = False,
+    has_aux: bool = False,
+    places: Places | None = None,
 ) -> Any:
     """Value and pullback of ``f``: by a specialised program, if there is one; else by a session.
 
     With ``of_function``, there is none for a function that holds something with a derivative. With ``has_aux``, nobody
-    will ask for cotangents by the second part of the value.
+    will ask for cotangents by the second part of the value. At ``places`` the arguments are that are differentiated.
     """
     if of_function and form_of(f) != "inert":
-        return Reverse(f, args, kwargs, of_function)
+        return Reverse(f, args, kwargs, of_function, places=places)
     form: Form = "pullback_aux" if has_aux else "pullback"
-    found, error = (MISS, None) if has_aux else entered("pullback", f, args, kwargs)
+    found, error = (MISS, None) if has_aux else entered("pullback", f, args, kwargs, places)
     if found is MISS:
-        found = differentiated(f, args, kwargs, form, partial(_session, of_function), error)
-    return Pulled((f, args, kwargs), form, of_function, *found) if type(found) is tuple else found
+        session = partial(_session, of_function, places)
+        found = differentiated(f, args, kwargs, form, session, error, places=places)
+    return Pulled((f, args, kwargs), form, of_function, places, *found) if type(found) is tuple else found
 
 
-def _session(of_function: bool, f: Any, /, *args: Any, **kwargs: Any) -> Any:
-    return Reverse(f, args, kwargs, of_function)
+def _session(of_function: bool, places: Places | None, f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return Reverse(f, args, kwargs, of_function, places=places)
 
 
 def _memory_of(residuals: tuple[Any, ...]) -> Memory | None:

@@ -19,7 +19,7 @@ from autodiff_hook.debugging import NANS
 from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, refusal, report, suspect, suspicion
-from autodiff_hook.runtime.binding import Call, unfolded
+from autodiff_hook.runtime.binding import Call, Places, unfolded
 from autodiff_hook.runtime.entering import CACHE_SIZE, Entry, entry_of, forget_all, publish, unpublish
 from autodiff_hook.runtime.giving_up import gave_up
 from autodiff_hook.runtime.guards import MISS
@@ -72,12 +72,14 @@ def differentiated(
     generic: Callable[..., Any],
     error: Exception | None = None,
     tangents: tuple[Any, ...] = (),
+    places: Places | None = None,
 ) -> Any:
     """What a specialised program of ``f`` gives in this form; if there is none, ``generic(f, *args, **kwargs)``.
 
-    ``error`` is what the newest program has raised; ``tangents`` are those of the arguments, in forward mode.
+    ``error`` is what the newest program has raised; ``tangents`` are those of the arguments, in forward mode; at
+    ``places`` the arguments are that are differentiated.
     """
-    call = None if GENERIC or NANS.on or gettrace() is not None else unfolded(f, args, kwargs)
+    call = None if GENERIC or NANS.on or gettrace() is not None else unfolded(f, args, kwargs, places)
     if call is None or call.shape.names and not args:
         _say_why_not(f)
         return generic(f, *args, **kwargs)

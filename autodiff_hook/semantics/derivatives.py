@@ -11,6 +11,7 @@ from autodiff_hook.algebras.levels import settled
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import Algebra, Result, keep_attribute, load
+from autodiff_hook.runtime.choosing import chosen_of
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import gradient_of_zero, require_numbers
 from autodiff_hook.runtime.linear import Linear
@@ -24,7 +25,7 @@ from autodiff_hook.semantics.structures import gather
 for _function in (
     scalar_seed,
     require_aux,
-    operators._chosen,
+    chosen_of,
     gradient_of_zero,
     require_numbers,
     functools.wraps,
@@ -46,6 +47,7 @@ _generic(api.withgradient, api.generic_withgradient)
 _generic(api.jvp, api.generic_jvp)
 _generic(api.hvp, api.generic_hvp)
 _generic(api.linearize, api.generic_linearize)
+_generic(api.partial_gradients, api.generic_gradients)
 
 
 @means(operators._swept_rows, operators._typed_rows, operators._typed_columns)
@@ -54,19 +56,21 @@ def typed_parts(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return MISS, None
 
 
-def _session(f: Any, args: Args, named: Kwargs, of_function: bool = False, has_aux: bool = False) -> Any:
-    return f, args, named, of_function
+def _session(
+    f: Any, args: Args, named: Kwargs, of_function: bool = False, has_aux: bool = False, places: Any = None
+) -> Any:
+    return f, args, named, of_function, places
 
 
 @means(Reverse, open_any)
 def opened(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
     """A differentiation of what may carry derivatives itself."""
-    f, args, named, of_function = _session(*given, **kwargs)
+    f, args, named, of_function, places = _session(*given, **kwargs)
     if t[1] is None and not reaches(alg, f, args, named):
-        return Reverse(f, args, named, of_function), None
+        return Reverse(f, args, named, of_function, places=places), None
     tokens = (None,) * len(args) if t[1] is None else t[1]
     names = [load(alg, named, name, value) for name, value in named.items()]
-    session = Reverse.over(alg, (f, args, named), tokens, names, of_function)
+    session = Reverse.over(alg, (f, args, named), tokens, names, of_function, places)
     keep_attribute(alg, session, "value", settled(alg, session.value, session.below))
     return session, None
 
@@ -81,7 +85,7 @@ def back(alg: Algebra, t: Any, given: Args, kwargs: Kwargs) -> Result:
     if session.tape.over is not alg:
         # Another algebra carries this caller than the one that began the session: the pullback of a rule, transposed.
         args, named = session.tokens
-        session = Reverse.over(alg, session.call, args, named, session.function is not None)
+        session = Reverse.over(alg, session.call, args, named, session.function is not None, session.places)
     grads: Result = session.back_over(alg, cotangent, tokens)
     return grads
 

@@ -13,6 +13,7 @@ from autodiff_hook.registry import registry
 OWN_MODULES: Final = (
     "autodiff_hook.api",
     "autodiff_hook.operators",
+    "autodiff_hook.runtime.choosing",
     "autodiff_hook.semantics.equivalents",
     "autodiff_hook.semantics.library",
     "autodiff_hook.strong",
