@@ -45,7 +45,7 @@ def entered(
         return MISS, None
     try:
         if places is not None:
-            key = (*places.key, *kwargs) if kwargs else places.key
+            key: tuple[int | str, ...] = (*places.key, *kwargs) if kwargs else places.key
             entry = _WITH_CONSTANTS[form, type(f)].found[id(f.__code__)][key]
             args = (*[args[i] for i in places.order], *kwargs.values())
         elif kwargs:

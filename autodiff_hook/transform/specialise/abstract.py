@@ -155,7 +155,7 @@ class Site:
     Sites whose lists come by one name are united (Steensgaard, "Points-to Analysis in Almost Linear Time", 1996).
     """
 
-    __slots__ = ("_absent", "_cls", "_examples", "_given", "_item", "_key", "_made_by", "_named", "_united")
+    __slots__ = ("_absent", "_cls", "_examples", "_given", "_item", "_key", "_made_by", "_named", "_united", "_whole")
     item = _OfRoot[Abstract | None]()
     """What is known of the items; None if nothing has been put into such a list so far."""
     key = _OfRoot[Abstract | None]()
@@ -164,6 +164,8 @@ class Site:
     """What is known of items of a dict by their keys."""
     examples = _OfRoot[list[Any]]()
     """Objects whose attributes are examples."""
+    whole = _OfRoot[bool]()
+    """Whether all objects of their class that they hold are among them."""
     absent = _OfRoot[set[str]]()
     """The attributes that objects must not have."""
     given = _OfRoot[bool]()
@@ -179,6 +181,7 @@ class Site:
         self.item, self.given, self.key = item, given, key
         self.named, self.examples, self.absent = {}, [], set()
         self.cls = self.made_by = None
+        self.whole = False
 
     def root(self) -> Site:
         """The site that stands for all that were united."""
@@ -209,6 +212,7 @@ class Site:
             a.given = a.given or b.given
             a.examples += b.new_to(a)
             a.absent |= b.absent
+            a.whole = a.whole and b.whole
             b._united = a
 
 

@@ -24,6 +24,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import built_classes, join, number_types
+from autodiff_hook.transform.specialise.own_kinds import ask_for_own_kind
 
 
 class Assumptions:
@@ -49,6 +50,7 @@ class Assumptions:
             found = _called(type_of(operand))
             alike = found is assumed or isinstance(found, (frozenset, str)) and found == assumed
             if not (alike or _same_closure(found, assumed)):
+                ask_for_own_kind(assumed, type_of(operand))
                 raise Refused("what is called changes while the program runs")
         for operand, names in self.copied.values():
             if names != sorted(attributes_of(type_of(operand))):

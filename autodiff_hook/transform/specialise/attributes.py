@@ -57,6 +57,7 @@ from autodiff_hook.transform.specialise.objects import (
     read,
     receiver_class,
 )
+from autodiff_hook.transform.specialise.own_kinds import gather
 from autodiff_hook.transform.specialise.places import ask_for_argument, is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import alias, known_as, part_of
 from autodiff_hook.transform.specialise.program import LOAD
@@ -271,6 +272,7 @@ def _loaded(inf: Inference, s: Statement, value: Record, owner: Operand, name: s
     if found is not None and not hasattr(type(found), "__get__") and not _any_has(value, name):
         value.site.absent.add(name)
         return alias(inf, s, inf.world.part(Constant(value.cls), value.cls, name, False))
+    gather(inf, value)
     kind = value.site.named.get(name) or inf.world.attribute_kind(value.site.examples, name)
     if kind is None:
         ask_for_argument(inf, value)
