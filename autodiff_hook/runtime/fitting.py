@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.runtime.buffers import is_writeable, lender_of, root_of
 from autodiff_hook.runtime.kinds import DICTS, kind_of
-from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.lookup import dictionary_of, reader_of_dictionary
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.runtime.mirror import attributes_of
 
@@ -143,15 +143,26 @@ def _are_objects(
 ) -> bool:
     if countOf(map(type, items), cls) != len(items):
         return False
-    if absent and not all([absent.isdisjoint(dictionary_of(x) or ()) for x in items]):
+    if absent and not _are_absent(items, absent, cls):
         return False
     try:
         if len(items) == 1:
             (only,) = items
             return _has_parts(only, kinds, later)
-        return all([_parts_fit(attrgetter(name), items, kind, later) for name, kind in kinds])
+        if len(kinds) < 2:
+            return all([_parts_fit(attrgetter(name), items, kind, later) for name, kind in kinds])
+        columns = zip(*map(attrgetter(*[name for name, _ in kinds]), items))
+        return all([fits(column, kind, later) for column, (_, kind) in zip(columns, kinds)])
     except AttributeError:
         return False
+
+
+def _are_absent(items: Any, absent: frozenset[str], cls: type) -> bool:
+    """Whether no item, all of which are of a class, has an attribute of its own by one of these names."""
+    own = reader_of_dictionary(cls)
+    if own is not None:
+        return all(map(absent.isdisjoint, map(own, items)))
+    return all([absent.isdisjoint(dictionary_of(x) or ()) for x in items])
 
 
 def _has_parts(value: Any, kinds: tuple[tuple[str, Any], ...], later: Later) -> bool:

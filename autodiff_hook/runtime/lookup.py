@@ -67,16 +67,24 @@ def has_in_type(cls: type, name: str) -> bool:
 def dictionary_of(value: Any) -> Any:
     """The dict of the attributes that an object has itself, not what its class may show as ``__dict__``; else None."""
     cls = type(value)
-    for base in cls.__mro__:
-        found = base.__dict__.get("__dict__")
-        if isinstance(found, _DESCRIPTORS):
-            return found.__get__(value)
+    own = reader_of_dictionary(cls)
+    if own is not None:
+        return own(value)
     if cls.__dictoffset__ and has_in_type(cls, "__dict__"):
         state: Any = object.__getstate__(value)
         return state[0] if type(state) is tuple else state
     # A weak proxy shows that of another object; what the code of a class would answer is none.
     asked = map(type, (find_in_type(cls, "__getattr__"), find_in_type(cls, "__getattribute__")))
     return None if has_in_type(cls, "__dict__") or FunctionType in asked else getattr(value, "__dict__", None)
+
+
+def reader_of_dictionary(cls: type) -> Callable[[Any], Any] | None:
+    """What gives the dict of an object of a class that has it in the usual way."""
+    for base in cls.__mro__:
+        found = base.__dict__.get("__dict__")
+        if isinstance(found, _DESCRIPTORS):
+            return found.__get__
+    return None
 
 
 def shows_another_dictionary(cls: type) -> bool:
