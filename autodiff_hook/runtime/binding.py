@@ -9,6 +9,8 @@ from types import FunctionType, MethodType
 from typing import Any, Final, NamedTuple, TypeVar
 
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.native import compiled_from
 from autodiff_hook.semantics.meanings import MEANINGS
 
 T = TypeVar("T")
@@ -100,6 +102,7 @@ def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Plac
     leading: tuple[Any, ...] = ()
     while type(f) is partial:
         leading, kwargs, f = (*f.args, *leading), {**f.keywords, **kwargs}, f.func
+    f = f if type(f) in _CALLED else _called_method(f)
     function = f.__func__ if type(f) is MethodType else f
     if type(function) is not FunctionType or id(function) in MEANINGS:
         return None
@@ -112,6 +115,16 @@ def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Plac
     return Call(f, (*given, *leading, *rest, *kwargs.values()), shape)
 
 
+def _called_method(f: Any) -> Any:
+    """The method that a call of an object is, if nothing else is known of the object; else what was given."""
+    method = find_in_type(type(f), "__call__")
+    if type(method) is not FunctionType or isinstance(f, type) or type(f) in OPERATORS:
+        return f
+    known = id(f) in MEANINGS or registry.has_rules(f) or registry.is_constant(f) or compiled_from(f) is not None
+    return f if known else MethodType(method, f)
+
+
+_CALLED: Final = (FunctionType, MethodType)
 OPERATORS: Final[set[type]] = set()
 """The class of what operators make."""
 

@@ -48,6 +48,13 @@ def rosenbrock(x, y, a=1.0, b=100.0):
     return (a - x) ** 2 + b * (y - x * x) ** 2
 
 
+class Called(Model):
+    """A model that is called itself."""
+
+    def __call__(self, x, n=2, *, offset=0.0):
+        return self.loss(x, n, offset=offset)
+
+
 CALLS = {
     "keyword": (power, (1.1,), {"n": 3}),
     "keyword-only": (power, (1.1, 4), {"k": 2.0}),
@@ -64,6 +71,9 @@ CALLS = {
     "partial in front": (functools.partial(rosenbrock, 0.3), (0.4,), {"b": 10.0}),
     "partial of a method": (functools.partial(Model(2.0).loss, n=4), (1.3,), {"offset": 0.1}),
     "partial of a partial": (functools.partial(functools.partial(rosenbrock, 0.3), b=5.0), (0.4,), {"b": 10.0}),
+    "called object": (Called(2.0), (1.3,), {}),
+    "called object by name": (Called(2.0), (1.3,), {"n": 3, "offset": 0.7}),
+    "partial of a called object": (functools.partial(Called(2.0), n=4), (1.3,), {"offset": 0.1}),
     "partial of stars": (functools.partial(gathers, 1.1, 2.0), (3.0,), {"scale": 0.5}),
 }
 
@@ -87,6 +97,48 @@ def test_every_operator_specialises_every_call(name):
         assert np.ravel(ad.jacobian(f)(*args, **kwargs)) == pytest.approx(numbers(expected[:1]))
     for form in ("gradient", "value", "pullback"):
         assert GENERIC or differentiated(f, args, kwargs, form, lambda *args, **kwargs: None) is not None
+
+
+def test_objects_that_are_called_may_change():
+    class Counting:
+        def __init__(self):
+            self.calls = []
+
+        def __call__(self, x):
+            self.calls.append(x)
+            return x * len(self.calls)
+
+    counting, called = Counting(), Called(2.0)
+    assert [ad.gradient(counting, 3.0) for _ in range(3)] == [(1.0,), (2.0,), (3.0,)]
+    assert counting.calls == [3.0] * 3
+    assert [ad.gradient(called, 1.5) for _ in range(2)] == [(6.0,)] * 2
+    called.w = 3.0
+    assert ad.gradient(called, 1.5) == (9.0,)
+
+
+def test_what_a_class_is_called_with_changes(monkeypatch):
+    class Power:
+        def __call__(self, x):
+            return x * x
+
+    power = Power()
+    assert [ad.gradient(power, 3.0) for _ in range(2)] == [(6.0,)] * 2
+    monkeypatch.setattr(Power, "__call__", lambda self, x: x**3)
+    assert ad.gradient(power, 3.0) == (27.0,)
+
+
+def test_a_rule_for_an_object_that_is_called_is_asked_first():
+    class Square:
+        def __call__(self, x):
+            return x * x
+
+    square = Square()
+    assert ad.gradient(square, 3.0) == (6.0,)
+    ad.rrule(square)(lambda x: (x * x, lambda ȳ: (100.0,)))
+    assert ad.gradient(square, 3.0) == (100.0,)
+    constant = Square()
+    ad.nondifferentiable(constant)
+    assert ad.gradient(constant, 3.0) in ((0.0,), (None,))
 
 
 def test_other_values_and_other_types_by_keyword():
