@@ -104,9 +104,7 @@ def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Plac
         leading, kwargs, f = (*f.args, *leading), {**f.keywords, **kwargs}, f.func
     f = f if type(f) in _CALLED else _called_method(f)
     function = f.__func__ if type(f) is MethodType else f
-    if type(function) is not FunctionType or id(function) in MEANINGS:
-        return None
-    if registry.has_rules(function) or registry.is_constant(function):
+    if type(function) is not FunctionType or id(function) in MEANINGS or registry.knows(function):
         return None
     if not leading and not kwargs and places is None:
         return Call.plain(f, args)
@@ -120,7 +118,7 @@ def _called_method(f: Any) -> Any:
     method = find_in_type(type(f), "__call__")
     if type(method) is not FunctionType or isinstance(f, type) or type(f) in OPERATORS:
         return f
-    known = id(f) in MEANINGS or registry.has_rules(f) or registry.is_constant(f) or compiled_from(f) is not None
+    known = id(f) in MEANINGS or registry.knows(f) or compiled_from(f) is not None
     return f if known else MethodType(method, f)
 
 
