@@ -87,7 +87,23 @@ def integral(x: float) -> float:
     return simpson(bell, 0.0, 2.0, fa, fm, fb, (fa + 4 * fm + fb) / 3, 20)
 
 
+class Split:
+    """A tree of numbers."""
+
+    def __init__(self, depth: int) -> None:
+        self.value = 0.5 + 0.01 * depth
+        self.low, self.high = (Split(depth - 2), Split(depth - 1)) if depth > 1 else (None, None)
+
+    def sum(self, x: float) -> float:
+        """The leaves, each with the weights on the way to it."""
+        if self.low is None or self.high is None:
+            return self.value * x
+        return math.sin(self.low.sum(x)) + self.value * self.high.sum(x)
+
+
+TREE = Split(9)
 RECURSIVE: dict[str, Callable[[float], float]] = {
+    "a tree of objects": lambda x: TREE.sum(x),
     "fibonacci": lambda x: fibonacci(12, x),
     "adaptive quadrature": integral,
 }
