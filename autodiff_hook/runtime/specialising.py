@@ -114,7 +114,7 @@ def _say_why_not(f: Any) -> None:
         why = "nothing is specialised while a debugger or a coverage tool traces the program (sys.settrace)"
         reports.tell("nothing", None, "", why)
     else:
-        reports.tell("not typed", None, describe(f), "only Python functions, methods and objects that are called, without a rule, are")
+        reports.tell("not typed", None, describe(f), "only what is Python code, without a rule, is")
 
 
 def _specialised(

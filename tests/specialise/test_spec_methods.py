@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from scipy import stats
 from specialised_cases import check, check_all_ways
 
 import autodiff_hook as ad
@@ -122,6 +124,41 @@ def copied_dicts(x, y):
 def test_methods_and_constructors_of_what_is_made(f):
     check_all_ways(f, 0.7, 1.3)
     check_all_ways(f, 1.1, 0.4)
+
+
+CUBIC = np.poly1d([1.0, -2.0, 0.5, 3.0])
+
+
+def of_polynomial(x, y):
+    return CUBIC(x) * y + CUBIC.deriv()(y) * x
+
+
+def of_distribution(x, y):
+    return stats.norm._cdf(x) * stats.norm._pdf(y) - stats.norm._logpdf(x * y)
+
+
+@pytest.mark.parametrize("f", [of_polynomial, of_distribution])
+def test_methods_in_python_of_objects_of_libraries(f):
+    for x in (0.7, 1.1, -0.4):
+        check(f, x, 1.3)
+
+
+def test_methods_of_objects_of_libraries_that_change(monkeypatch):
+    def f(x):
+        return stats.norm._cdf(x) + CUBIC(x)
+
+    before = ad.gradient(f, 0.5)[0]
+    assert ad.gradient(f, 0.5)[0] == before == pytest.approx(stats.norm.pdf(0.5) + CUBIC.deriv()(0.5))
+    monkeypatch.setattr(stats.norm, "_cdf", lambda x: x * x, raising=False)
+    assert ad.gradient(f, 0.5)[0] == pytest.approx(1.0 + CUBIC.deriv()(0.5))
+    monkeypatch.undo()
+    assert ad.gradient(f, 0.5)[0] == pytest.approx(before)
+    kept = CUBIC.coeffs.copy()
+    CUBIC.coeffs[:] = [0.0, 0.0, 2.0, 0.0]
+    try:
+        assert ad.gradient(f, 0.5)[0] == pytest.approx(stats.norm.pdf(0.5) + 2.0)
+    finally:
+        CUBIC.coeffs[:] = kept
 
 
 def test_methods_of_given_dicts_as_functions():

@@ -71,7 +71,7 @@ REASONS = [
     (evaluates, (2.0,), line(evaluates, 1) + "a call of eval"),
     (calls, (2.0,), line(callee, 1) + "a call of compile"),
     (applied, (lambda x: x * 2.0, 2.0), "a callable as an argument"),
-    (math.sin, (2.0,), "math.sin: only Python functions"),
+    (math.sin, (2.0,), "math.sin: only what is Python code"),
     (lambda point: point.x * len({point}), (Point(1.0),), ""),
 ]
 

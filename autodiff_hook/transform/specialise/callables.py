@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
+from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.specialise import caching, draws, named_tuples
 from autodiff_hook.transform.specialise.abstract import Abstract, Known, Tuple
@@ -20,6 +21,7 @@ from autodiff_hook.transform.specialise.constructing import construct
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import implementation, inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_class, is_none, is_of_bits
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
 from autodiff_hook.transform.specialise.results import outcome
@@ -83,6 +85,9 @@ def _code(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwarg
     if inner is not None and inf.world.in_scope(inner):
         return inline_call(inf, s, inner, args, kwargs)
     if not issubclass(type(function), type):
+        method = find_in_type(type(function), "__call__")
+        if type(method) is FunctionType and inf.world.in_scope(method):
+            return inline_call(inf, s, look(inf, type(function), "__call__"), [Constant(function), *args], kwargs)
         raise Refused(f"a call of {named(function)}")
     if not inf.one_way and named_tuples.is_class(inf, function):
         return named_tuples.make(inf, s, function, args, kwargs)

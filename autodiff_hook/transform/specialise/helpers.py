@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.transform.specialise import partials
-from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Closure, Known, Number
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Closure, Known, Number, Super
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import known
-from autodiff_hook.transform.specialise.objects import class_of
+from autodiff_hook.transform.specialise.objects import class_of, look_after
 from autodiff_hook.transform.specialise.plans import alias
 
 
@@ -84,21 +84,28 @@ def _attribute(inf: Inference, s: Statement, owner: Operand, path: list[str]) ->
 
 
 def attribute_by_name(inf: Inference, s: Statement, args: Args) -> Abstract | None:
-    """``getattr(owner, "name")``; a default only matters where the class of a number or an array decides."""
+    """``getattr(owner, "name")``; a default only matters where classes decide."""
     owner, name, *default = map(inf.type_of, args)
     if not isinstance(name, Known) or type(name.value) is not str:
         raise Refused("an attribute whose name is not known")
     inf.assume(args[1])
-    if default:
-        if not isinstance(owner, (Number, Array)):
-            raise Refused("an attribute that may be missing")
-        present = {hasattr(cls, name.value) for cls in classes_of(owner)}
-        if len(present) > 1:
-            raise Refused("an attribute that may be missing")
-        if not present.pop():
-            return alias(inf, s, args[2])
+    if default and not _is_present(inf, owner, name.value):
+        return alias(inf, s, args[2])
     s.op, s.operands, s.data = "getattr", [args[0]], name.value
     return inf.evaluate(inf, s)
+
+
+def _is_present(inf: Inference, owner: Abstract, name: str) -> bool:
+    """Whether a number, an array or what ``super()`` finds has an attribute."""
+    if isinstance(owner, Super):
+        receiver = inf.type_of(owner.receiver)
+        cls = receiver.value if isinstance(receiver, Known) and isinstance(receiver.value, type) else class_of(receiver)
+        if cls is not None:
+            return look_after(inf, cls, owner.after, name) is not None
+    present = {hasattr(cls, name) for cls in classes_of(owner)} if isinstance(owner, (Number, Array)) else set()
+    if len(present) != 1:
+        raise Refused("an attribute that may be missing")
+    return present.pop()
 
 
 def assigned_by_name(inf: Inference, s: Statement, args: Args) -> Abstract | None:

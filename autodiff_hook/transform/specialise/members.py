@@ -260,6 +260,9 @@ def _native_method_call(
     if isinstance(value, Known) and inf.one_way and name in (dictionary_of(value.value) or ()):
         if look(inf, type(value.value), name) is None:
             return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
+    if isinstance(value, Known) and _is_followed(inf, getattr(type(value.value), name, None)):
+        inf.world.method(Constant(value.value), value.value, name)
+        return call_with(inf, s, Constant(look(inf, type(value.value), name)), [owner, *args], names)
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item", "sum"):
         return pure(inf, s, outcome(lambda x: getattr(x, name)(), [value], {}))
     if method is None or type(method) is FunctionType and not draws.is_own([value]):
@@ -292,6 +295,11 @@ def _is_builtin(value: Abstract) -> bool:
     """Whether a value is a list, a dict, a tuple or a text."""
     container = isinstance(value, (Tuple, List, Dict, Outside)) and exact_types(value)[0] in (list, dict, tuple)
     return container and built_class(value) is None or inert_class(value) in (str, np.str_)
+
+
+def _is_followed(inf: Inference, method: Any) -> bool:
+    """Whether a method of an object that is known is Python code."""
+    return type(method) is FunctionType and inf.world.in_scope(method)
 
 
 def _has_meaning(method: Any) -> bool:
