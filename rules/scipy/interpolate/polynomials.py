@@ -34,18 +34,38 @@ def piecewise(c, x, xp, nu, extrapolate):
     return out
 
 
-@cotangents(piecewise, "c, x, xp, nu, extrapolate", 0, "c, x, xp")
-def piecewise_cotangents(ȳ, c, x, xp, nu, extrapolate):
-    i = interval(x, xp)
-    inside = np.isfinite(xp) & (extrapolate | (np.minimum(x[0], x[-1]) <= xp) & (xp <= np.maximum(x[0], x[-1])))
-    ȳ = np.where(inside[:, None], ȳ, 0.0)
-    x̄p = np.sum(ȳ * piecewise(c, x, xp, nu + 1, True), axis=1)
+def inside(ȳ, x, xp, extrapolate):
+    """The cotangents of the values at points where there is a polynomial."""
+    between = (np.minimum(x[0], x[-1]) <= xp) & (xp <= np.maximum(x[0], x[-1]))
+    return np.where((np.isfinite(xp) & (extrapolate | between))[:, None], ȳ, 0.0)
+
+
+def coefficients_cotangent(ȳ, c, x, xp, nu, extrapolate):
+    ȳ, i = inside(ȳ, x, xp, extrapolate), interval(x, xp)
     s, k = xp - x[i], c.shape[0]
     rows = [np.zeros((c.shape[1], c.shape[2])) for _ in range(min(nu, k))]
     for power in range(nu, k):
         factor = math.perm(power, nu) * s ** (power - nu)
         rows.append(scattered(ȳ * factor[:, None], i, c.shape[1]))
-    return np.stack(rows[::-1]), scattered(-x̄p, i, len(x)), x̄p
+    return np.stack(rows[::-1])
+
+
+def points_cotangent(ȳ, c, x, xp, nu, extrapolate):
+    return np.sum(inside(ȳ, x, xp, extrapolate) * piecewise(c, x, xp, nu + 1, True), axis=1)
+
+
+def breakpoints_cotangent(ȳ, c, x, xp, nu, extrapolate):
+    return scattered(-points_cotangent(ȳ, c, x, xp, nu, extrapolate), interval(x, xp), len(x))
+
+
+cotangents(
+    piecewise,
+    "c, x, xp, nu, extrapolate",
+    0,
+    c=coefficients_cotangent,
+    x=breakpoints_cotangent,
+    xp=points_cotangent,
+)
 
 
 @write_instead(_ppoly.evaluate, 5)
