@@ -134,7 +134,7 @@ def next_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 for _target in (
     *(dict.__len__, dict.__contains__, set.__len__, set.__contains__, tuple.__len__, tuple.index, tuple.count),
-    *(any, all, isinstance, issubclass, id, callable, functools.wraps, functools.update_wrapper),
+    *(any, all, isinstance, issubclass, id, callable, functools.wraps),
 ):
     natively(_target)
 

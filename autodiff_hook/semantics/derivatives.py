@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from autodiff_hook import api, operators
@@ -28,8 +27,6 @@ for _function in (
     chosen_of,
     gradient_of_zero,
     require_numbers,
-    functools.wraps,
-    functools.update_wrapper,
 ):
     natively(_function)
 

@@ -89,6 +89,40 @@ def test_wrapped_and_function_attributes(x):
     return g.__wrapped__(x) + g(x) * g.__dict__["scale"] + g.__wrapped__.__defaults__[0]
 
 
+class Gain:
+    def __init__(self, gain):
+        self.gain = gain
+
+    def __call__(self, t):
+        return self.gain * t
+
+
+class Wrapper:
+    def __init__(self, f):
+        functools.update_wrapper(self, f)
+
+    def __call__(self, t):
+        return self.__wrapped__(t) * self.gain
+
+
+@gradient_at(1.3)
+def test_attributes_that_a_wrapper_is_given(x):
+    def g(t):
+        return t * x
+
+    g.gain = x * x
+    wrapper = functools.wraps(g)(lambda t: g(t) * wrapper.gain)
+    return wrapper(x) * Wrapper(Gain(x))(x) * functools.update_wrapper(Thing(), x).__wrapped__
+
+
+@gradient_at(1.3)
+def test_defaults_that_a_wrapper_is_given(x):
+    def g(t, k=x * x):
+        return t * k
+
+    return functools.update_wrapper(lambda t, k: t + k, g, ("__defaults__",))(x)
+
+
 @gradient_at(1.3)
 def test_dictionaries_of_objects(x):
     o, p, q = Thing(), Thing(), Thing()
