@@ -249,6 +249,45 @@ def test_what_has_no_derivative_is_an_error(reason):
         gradient(FAILURES[reason], POINT)
 
 
+def test_the_derivative_is_that_of_the_minimum_where_the_search_has_ended_too_early():
+    """A program of the function alone, and the function followed with the list."""
+
+    def f(p):
+        seen = []
+
+        def objective(x):
+            seen.append(p)
+            return np.sum((x - seen[-1] ** 2) ** 4)
+
+        return optimize.minimize(objective, [0.4891], method="Nelder-Mead", options={"xatol": 1e-3}).x[0]
+
+    def alone(p):
+        return optimize.minimize(lambda x: np.sum((x - p**2) ** 4), [0.4891], method="Nelder-Mead").x[0]
+
+    for each in (f, alone):
+        assert gradient(each, 0.7) == pytest.approx((1.4,), rel=1e-5)
+        assert jvp(each, (0.7,), (1.0,))[1] == pytest.approx(1.4, rel=1e-5)
+
+
+@pytest.mark.parametrize("p", [0.45, 0.7, 0.9])
+def test_a_function_that_is_flat_but_for_rounding_errors_has_no_minimum(p):
+    def f(p):
+        return optimize.minimize_scalar(
+            lambda x: p * (np.cos(x) ** 2 + np.sin(x) ** 2), bounds=(0.0, 1.0), method="bounded"
+        ).x
+
+    with pytest.raises(NotDifferentiable, match="has no derivative"):
+        gradient(f, p)
+
+
+@pytest.mark.parametrize("power", [2, 4])
+def test_a_minimum_beside_a_large_constant(power):
+    def f(p):
+        return optimize.minimize(lambda x: np.sum((x - p) ** power) + 1e11, [0.699]).x[0]
+
+    assert gradient(f, 0.7) == pytest.approx((1.0,))
+
+
 TIMES = np.linspace(0.0, 2.0, 12)
 SEEN = 2.0 * np.exp(-1.1 * TIMES) + 0.01 * np.cos(9.0 * TIMES)
 

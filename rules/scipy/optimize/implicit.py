@@ -157,7 +157,7 @@ def solution(call, x, converged, paired=False, elementwise=False, slack=None):
     try:
         if not converged:
             raise NotDifferentiable(f"{call.name} did not converge: its result has no derivative")
-        x = call.refined(x)
+        found, x = x, call.refined(x)
         linearised = Linearised(call, x, paired, elementwise, call.slack() if slack is None else slack)
         jacobian, moving = linearised.jacobian(), None
     except NotDifferentiable as error:
@@ -165,6 +165,9 @@ def solution(call, x, converged, paired=False, elementwise=False, slack=None):
         return alg.unknown(error)
     if alone:
         moving = alg.node(linearised.implicit(jacobian), call.tokens_alone())
+    elif x is not found:
+        call.memory.undo()
+        value, token = call.equation(x, None)
     for order in () if alone else range(alg.depth + 1):
         value, token = call.equation(x, moving) if order else (value, token)
         if paired:

@@ -68,6 +68,7 @@ def minimiser(solver, scalar=False):
     def minimised(alg, t, args, kwargs):
         call = Minimum(alg, solver, t, args, kwargs, scalar)
         result = call.run()
+        call.least = result.fun
         token = call.solve(result.x, result.success)
         known = {"x": token, "fun": call.token_of_value}
         return (result, None) if token is None else with_result(call, result, known)

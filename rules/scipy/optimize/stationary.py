@@ -38,6 +38,12 @@ It is also larger than the distance to the constraint: of the two, one is zero a
 
 REFINED = 1e-9
 
+CURVED = 1e-10
+"""Of the least value, the change by x from a minimum that is not looked at again: rounding errors make smaller ones."""
+
+NEARBY = 1e-4
+"""How far, relative to 1 + |x|, from a minimum that is looked at again."""
+
 
 def value_of(x, fun, args, paired, jac):
     found = fun(x, *args)
@@ -114,6 +120,8 @@ class Minimum(Call):
     equal, value, slope = staticmethod(conditions), staticmethod(value_of), staticmethod(slopes)
     matter = ("args", "kwargs", "bounds", "constraints")
     """What a minimum depends on, beside the function."""
+    least = 0.0
+    """The least value, where its terms may cancel in the second derivative, as squares do not."""
 
     def __init__(self, alg, target, t, args, kwargs, scalar=False):
         function, *others = inspect.signature(target).parameters
@@ -167,11 +175,25 @@ class Minimum(Call):
     def refined(self, z):
         for _ in range(3):
             linearised = Linearised(self, z, False, False, CONVERGED)
-            step = linearised.newton_step(linearised.jacobian())
-            z = z - step
+            step = linearised.newton_step(self.hessian(linearised))
             if np.all(np.abs(step) <= REFINED * (1.0 + np.abs(z))):
                 break
+            z = z - step
         return z
+
+    def hessian(self, linearised):
+        """The Jacobian of the conditions; an error where rounding errors stand for the only second derivative.
+
+        With these Newton's method leads anywhere from nearby, else to where it leads from here, or closer.
+        """
+        found, size = linearised.jacobian(), 1.0 + np.abs(linearised.x)
+        if found.ndim == 1 and np.any(np.abs(found) * size**2 < CURVED * np.abs(self.least)):
+            away = NEARBY * size
+            nearby = Linearised(self, linearised.x + away, False, False, np.inf)
+            moved = nearby.newton_step(nearby.jacobian()) - linearised.newton_step(found)
+            if not np.all(np.abs(moved - away) < 0.9 * away):
+                raise linearised.error("has no derivative: the function is flat there, but for rounding errors")
+        return found
 
     def finish(self, z, token):
         self.found = enter(self.alg, (None, token, None, None), unknowns, (z, self.scalar, self.n), {})
@@ -209,7 +231,7 @@ class Minimum(Call):
     def confirmed(self, z):
         """The token of a minimum whose conditions depend on nothing: none, if they determine it."""
         try:
-            Linearised(self, z, False, False, CONVERGED).jacobian()
+            self.hessian(Linearised(self, z, False, False, CONVERGED))
         except NotDifferentiable as error:
             self.token_of_value = self.alg.unknown(error)
             return self.token_of_value
