@@ -35,11 +35,13 @@ def _is_real(cls: type) -> bool:
         return True
     base = float if issubclass(cls, float) else int
     if issubclass(cls, base) and cls is not bool:
-        # A class that redefines arithmetic has derivatives of its own.
-        return all(getattr(cls, f"__{name}__") is getattr(base, f"__{name}__") for name in _ARITHMETIC) or _numpy_type(
-            cls, "floating"
-        )
+        return _keeps_arithmetic(cls, base) or _numpy_type(cls, "floating")
     return _numpy_type(cls, "floating", "integer")
+
+
+def _keeps_arithmetic(cls: type, base: type) -> bool:
+    """Whether a class has the arithmetic of its base: one that redefines it has derivatives of its own."""
+    return all(getattr(cls, f"__{name}__", None) is getattr(base, f"__{name}__", None) for name in _ARITHMETIC)
 
 
 def may_redefine(cls: type) -> bool:
@@ -75,7 +77,9 @@ def _is_array(cls: type) -> bool:
 
 
 def _is_complex(cls: type) -> bool:
-    return _is_real(cls) or issubclass(cls, complex) or _numpy_type(cls, "complexfloating")
+    if issubclass(cls, complex) and _keeps_arithmetic(cls, complex):
+        return True
+    return _is_real(cls) or _numpy_type(cls, "complexfloating")
 
 
 Real: Final = Kind("Real", 1, _is_real)

@@ -113,6 +113,8 @@ def adds_objects(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def is_own_number(value: Any) -> bool:
-    """Whether ``value`` is an exact number, or a float or an int of a class with arithmetic of its own in Python."""
+    """Whether ``value`` is an exact number, or one of a class with arithmetic of its own in Python."""
     cls = type(value)
-    return cls not in _NUMBERS and (issubclass(cls, (float, int)) and not Complex.contains(cls) or is_exact(cls))
+    if cls in _NUMBERS:
+        return False
+    return issubclass(cls, (float, int, complex)) and not Complex.contains(cls) or is_exact(cls)

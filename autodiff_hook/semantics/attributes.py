@@ -217,7 +217,8 @@ def reading(owner: Any, name: str, plainly: bool = False) -> Plan:
     if held is not None:
         return "held", held
     if isinstance(found, (GetSetDescriptorType, MemberDescriptorType)):
-        owned = float if getattr(found, "__objclass__", None) is float else cls
+        home = getattr(found, "__objclass__", None)
+        owned = home if home is float or home is complex else cls
         rule = registry.rule(found, (owned,)) if registry.has_rules(found) else None
         return ("builtin", None) if rule is None else ("rule", rule)
     dictionary = dictionary_of(owner)

@@ -28,6 +28,7 @@ from autodiff_hook.runtime.giving_up import is_part
 from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
 from autodiff_hook.runtime.native import DISPATCHED, apart_by_name, compiled_from, named_output
+from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.caching import call_cached
 from autodiff_hook.semantics.equivalents import elementwise
@@ -195,10 +196,9 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         adding = code_that_adds(function, args, kwargs)
         if adding is not None:
             return enter(alg, t, adding, args, kwargs)
+        if reads_floats(function, args):
+            args = tuple([plain_float(x) if is_own_number(x) else x for x in args])
         rule = rule_for(function, args, kwargs)
-        if rule is None and reads_floats(function, args):
-            args = tuple([plain_float(x) for x in args])
-            rule = rule_for(function, args, kwargs)
         if rule is None and function in OF_SEQUENCES:
             args, t = as_tuples(alg, t, args)
             rule = rule_for(function, args, kwargs)

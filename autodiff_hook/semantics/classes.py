@@ -41,6 +41,7 @@ from autodiff_hook.semantics.iteration import iteration, list_pairs, plain_dict,
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, as_function, means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
 from autodiff_hook.semantics.partials import make_partial
+from autodiff_hook.semantics.rule_arguments import plain_number
 from autodiff_hook.semantics.scope import in_library
 from autodiff_hook.semantics.slots import build_slice
 
@@ -56,7 +57,7 @@ def tuple_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 
 def number_new(number: Any) -> Meaning:
-    """``float.__new__(cls, x)`` or ``int.__new__(cls, x)``: how an object of a derived class is made."""
+    """``float.__new__(cls, x)`` and its kin: how an object of a derived class is made."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         cls, *rest = args
@@ -66,7 +67,7 @@ def number_new(number: Any) -> Meaning:
     return carried
 
 
-for _number in (float, int):
+for _number in (float, int, complex):
     means(_number.__new__)(number_new(_number))
 
 
@@ -93,14 +94,15 @@ def integer_ratio(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return float.as_integer_ratio(*args), None
 
 
-def float_operation(lowered: Any, op: str, reflected: bool) -> Meaning:
-    """A special method of float called by name: the operation on plain floats."""
+def number_operation(number: type, lowered: Any, op: str, reflected: bool) -> Meaning:
+    """A special method of float or complex called by name: the operation on plain numbers."""
+    taken = (float, int) if number is float else (complex, float, int)
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         if op == "**" and args[2:] == (None,):
             args, t = args[:2], t[:2]
-        plain = [float.__float__(x) if isinstance(x, float) else x for x in args]
-        if not all([isinstance(x, (float, int)) for x in plain]):
+        plain = [plain_number(x) for x in args]
+        if not all([isinstance(x, taken) for x in plain]):
             return NotImplemented, None
         if reflected:
             plain, t = plain[::-1], t[::-1]
@@ -110,18 +112,25 @@ def float_operation(lowered: Any, op: str, reflected: bool) -> Meaning:
     return carried
 
 
-for _op, _name in operations.NAMES.items():
-    if hasattr(float, f"__{_name}__"):
-        means(getattr(float, f"__{_name}__"))(float_operation(operators.binary, _op, False))
-        means(getattr(float, f"__r{_name}__"))(float_operation(operators.binary, _op, True))
-means(float.__neg__)(float_operation(operators.unary, "-", False))
-means(float.__pos__)(float_operation(operators.unary, "+", False))
+for _number in (float, complex):
+    for _op, _name in operations.NAMES.items():
+        if hasattr(_number, f"__{_name}__"):
+            means(getattr(_number, f"__{_name}__"))(number_operation(_number, operators.binary, _op, False))
+            means(getattr(_number, f"__r{_name}__"))(number_operation(_number, operators.binary, _op, True))
+    means(_number.__neg__)(number_operation(_number, operators.unary, "-", False))
+    means(_number.__pos__)(number_operation(_number, operators.unary, "+", False))
 
 
-@means(float.__abs__)
-def float_abs(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+@means(float.__float__, complex.__complex__)
+def number_itself(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """A number of a derived class as one of no class of its own."""
+    return plain_number(*args), t[0]
+
+
+@means(float.__abs__, complex.__abs__)
+def number_abs(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``float.__abs__``, past what a subclass makes of it."""
-    return calls.apply(alg, (None, *t), abs, (float.__float__(args[0]),), {})
+    return calls.apply(alg, (None, *t), abs, (plain_number(args[0]),), {})
 
 
 means(dict.__init__, OrderedDict.__init__)(mappings.dict_update)

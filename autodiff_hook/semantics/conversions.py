@@ -19,7 +19,7 @@ from autodiff_hook.semantics.items import materialised
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, written
-from autodiff_hook.semantics.rule_arguments import plain_float
+from autodiff_hook.semantics.rule_arguments import plain_float, plain_number
 from autodiff_hook.semantics.scope import in_scope
 
 
@@ -28,9 +28,12 @@ def by_method(function: Any, name: str) -> Meaning:
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         method = python_method(args[0], name) if args else None
+        if method is not None and function is complex and (kwargs or len(args) > 1):
+            value, token = calls.apply(alg, (None, t[0]), method, args[:1], {})
+            return calls.apply(alg, (None, token, *t[1:]), complex, (plain_number(value), *args[1:]), kwargs)
         if method is not None and not kwargs:
             return calls.apply(alg, (None, *t), method, args, {})
-        if args and is_own_number(args[0]) and issubclass(type(args[0]), float):
+        if args and is_own_number(args[0]) and issubclass(type(args[0]), (float, complex)):
             return calls.apply(alg, (None, *t), function, (plain_float(args[0]), *args[1:]), kwargs)
         if registry.is_constant(function):
             return call_constant(alg, function, args, kwargs)
@@ -40,7 +43,7 @@ def by_method(function: Any, name: str) -> Meaning:
 
 
 for _function, _name in (
-    *((float, "__float__"), (complex, "__complex__"), (abs, "__abs__")),
+    *((float, "__float__"), (complex, "__complex__"), (abs, "__abs__"), (operator.abs, "__abs__")),
     *((round, "__round__"), (divmod, "__divmod__")),
     *((math.floor, "__floor__"), (math.ceil, "__ceil__"), (math.trunc, "__trunc__")),
     (operator.index, "__index__"),

@@ -53,21 +53,41 @@ def as_tuples(alg: Algebra, t: Any, args: Args) -> tuple[Args, Any]:
 
 def reads_floats(function: Any, args: Args) -> bool:
     """Whether a callable takes some arguments for the floats that they are, whatever arithmetic their class has."""
-    own = [type(x) for x in args if is_own_number(x)]
+    own = [] if _USUAL.issuperset(map(type, args)) else [type(x) for x in args if is_own_number(x)]
     if not own:
         return False
-    if type(function) is MethodDescriptorType:
-        return function.__objclass__ is float
+    if type(function) is MethodDescriptorType and function.__objclass__ is not np.ndarray:
+        return function.__objclass__ in (float, complex)
     if getattr(function, "__module__", None) in ("math", "cmath"):
         return True
-    return isinstance(function, np.ufunc) and not any(map(is_exact, own))
+    by_numpy = type(function) is MethodDescriptorType or _is_of_numpy(function)
+    return by_numpy and not any(map(is_exact, own)) and not any(map(_is_of_objects, args))
+
+
+def _is_of_objects(value: Any) -> bool:
+    """Whether a value is an array of objects, or says that one is made."""
+    dtype = getattr(value, "dtype", value)
+    return dtype is object or isinstance(dtype, np.dtype) and dtype.hasobject
+
+
+_USUAL: Final = frozenset({float, int, bool, complex, np.float64, np.int64, np.ndarray, list, tuple, str, type(None)})
+"""Types of which no number has arithmetic of its own."""
 
 
 def plain_float(value: Any) -> Any:
-    """A float as one of no class of its own."""
-    if is_exact(type(value)):
-        return float(value)
-    return float.__float__(value) if issubclass(type(value), float) else value
+    """A number as one of no class of its own; an exact number as a float."""
+    return float(value) if is_exact(type(value)) else plain_number(value)
+
+
+def plain_number(value: Any) -> Any:
+    """A number as one of no class of its own."""
+    for base, plain in _PLAIN:
+        if issubclass(type(value), base):
+            return plain(value)
+    return value
+
+
+_PLAIN: Final[Any] = ((float, float.__float__), (complex, complex.__complex__), (int, int.__int__))
 
 
 def with_floats(alg: Algebra, t: Any, function: Any, args: Args) -> tuple[Any, Any, Args]:

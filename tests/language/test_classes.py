@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import cmath
 import collections
 import contextlib
 import dataclasses
@@ -990,6 +991,57 @@ class Celsius(float):
 def test_subclasses_of_numbers(x):
     c = Celsius(x)
     return c * c + c.kelvin * x + abs(-c) * abs(c)
+
+
+class Place(complex):
+    def __new__(cls, re=0.0, im=0.0, weight=1.0):
+        made = super().__new__(cls, re, im)
+        made.weight = weight
+        return made
+
+    def __add__(self, other):
+        return Place(complex.__add__(self, other), weight=self.weight)
+
+    __radd__ = __add__
+
+    def __sub__(self, other):
+        return Place(super().__sub__(other))
+
+    def __mul__(self, other):
+        return Place(super().__mul__(other), weight=self.weight * 2.0)
+
+    def __pow__(self, exponent, mod=None):
+        return Place(super().__pow__(exponent))
+
+    def __neg__(self):
+        return Place(super().__neg__())
+
+    def __abs__(self):
+        return super().__abs__() * self.weight
+
+    def __complex__(self):
+        return complex.__complex__(self)
+
+
+@gradient_at(1.3)
+def test_subclasses_of_complex_numbers(x):
+    p, q = Place(x, 2.0, weight=x), Place(im=x)
+    parts = [(p + q) * 2.0, 1.0 + p, p - q, p * q, p**2, -p, Place(q * x), p.conjugate()]
+    exact = complex(p, x) + cmath.exp(p) + np.square(p) + complex.__rtruediv__(q, p)
+    return abs(p) * abs(q) * abs(sum(parts)) + parts[0].weight * p.imag + exact.real * exact.imag
+
+
+class Trebled(float):
+    def __mul__(self, other):
+        return Trebled(super().__mul__(other) * 3.0)
+
+    __rmul__ = __mul__
+
+
+@gradient_at(1.3)
+def test_what_numpy_reads_of_numbers_with_their_own_arithmetic(x):
+    t = Trebled(x)
+    return np.square(t) + np.dot(t, t) * x + np.array([x, 2.0]).dot(t).sum() + t.__float__() * x
 
 
 class Zone(int):
