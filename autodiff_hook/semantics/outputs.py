@@ -26,7 +26,9 @@ def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
         out, own, tokens = kwargs["out"], t[1 + place], (*t[: 1 + place], *t[2 + place :])
     else:
         count, args, given = len(args), args[: function.nin], args[function.nin :]
-        out, own, tokens = given, t[1 + function.nin : 1 + count], (*t[: 1 + function.nin], *t[1 + count :])
+        absent = (None,) * (function.nout - len(given))
+        out, own = (*given, *absent), (*t[1 + function.nin : 1 + count], *absent)
+        tokens = (*t[: 1 + function.nin], *t[1 + count :])
     named = {name: item for name, item in kwargs.items() if name != "out"}
     if isinstance(function, np.ufunc) and "where" in kwargs and function.nout == 1 and out is not ...:
         target, before = (out[0], own and own[0]) if isinstance(out, tuple) else (out, own)

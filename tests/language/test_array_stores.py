@@ -123,6 +123,15 @@ def test_out_arguments(x):
     return b.sum()
 
 
+@gradient_at(V)
+def test_an_array_for_one_of_two_results(x):
+    first, second = np.zeros(4), np.zeros(4)
+    parts, whole = np.modf(x * 1.1, first)
+    whole, rest = np.divmod(x, 0.8, None, second)
+    mantissas, _ = np.frexp(1.1 * x, np.zeros(4))
+    return np.sum(first * x + second * x * x + parts + rest * 2.0 + mantissas * x)
+
+
 def keep(out=None):
     """A function of the user's with a parameter of that name."""
     return out * 2
