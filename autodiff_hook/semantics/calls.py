@@ -43,7 +43,6 @@ from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
 from autodiff_hook.semantics.rule_arguments import (
-    OF_SEQUENCES,
     as_tuples,
     by_place,
     code_that_adds,
@@ -51,6 +50,7 @@ from autodiff_hook.semantics.rule_arguments import (
     drained,
     plain_float,
     reads_floats,
+    takes_items,
     with_floats,
 )
 from autodiff_hook.semantics.rules import call_rule, rule_for
@@ -199,7 +199,7 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         if reads_floats(function, args):
             args = tuple([plain_float(x) if is_own_number(x) else x for x in args])
         rule = rule_for(function, args, kwargs)
-        if rule is None and function in OF_SEQUENCES:
+        if rule is None and takes_items(function):
             args, t = as_tuples(alg, t, args)
             rule = rule_for(function, args, kwargs)
         if rule is None and getattr(function, "__module__", None) == "math" and any(kind(x) == "array" for x in args):

@@ -35,8 +35,12 @@ def by_place(t: Any, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, K
     return (*args, *map(kwargs.__getitem__, moved)), named, t
 
 
-OF_SEQUENCES: Final = tuple([f for name in ("fsum", "prod", "dist", "sumprod") if (f := getattr(math, name, None))])
-"""What has rules for lists and tuples, and takes the items of anything."""
+_OF_SEQUENCES: Final = tuple([f for name in ("fsum", "prod", "dist", "sumprod") if (f := getattr(math, name, None))])
+
+
+def takes_items(function: Any) -> bool:
+    """Whether a function has rules for lists and tuples, and takes the items of anything."""
+    return function in _OF_SEQUENCES or getattr(function, "__module__", None) == "statistics"
 
 
 def as_tuples(alg: Algebra, t: Any, args: Args) -> tuple[Args, Any]:
@@ -163,9 +167,9 @@ def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
     form = kind(value)
     if is_view(value) or form == "set":
         return reaches(alg, value)
-    summing = function in (sum, *_EXTREMES, *OF_SEQUENCES)
+    summing = function in (sum, *_EXTREMES) or takes_items(function)
     if type(value) is array:
-        return reaches(alg, value) and (summing or _copies_numbers(function, value))
+        return reaches(alg, value) and (summing or function is np.array and value.typecode == "d")
     if issubclass(type(value), deque) or summing and (is_iterated_by_type(value) or type(value) is MappingProxyType):
         return reaches(alg, value)
     if form in ("list", "tuple") and is_iterated_by_code(type(value)):
@@ -174,8 +178,3 @@ def drains_as(alg: Algebra, function: Any, value: Any) -> bool:
         return False
     native = form == "object" and find_in_type(type(value), "__iter__") is not None
     return is_iterated_by_code(type(value)) or native and reaches(alg, value)
-
-
-def _copies_numbers(function: Any, numbers: array[Any]) -> bool:
-    """Whether a function makes of an ``array.array`` what it makes of a tuple, and shows nothing of its memory."""
-    return function is np.array and numbers.typecode == "d" or getattr(function, "__module__", None) == "statistics"

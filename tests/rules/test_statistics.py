@@ -2,7 +2,9 @@
 
 import math
 import statistics
+from collections import deque
 
+import numpy as np
 import pytest
 from language.in_all_modes import MODES, differences
 
@@ -96,3 +98,16 @@ def test_programs(f, mode):
 
 def test_a_deviation_of_equal_data_has_the_derivative_zero():
     assert ad.gradient(lambda x: statistics.stdev([x, x, x]) + statistics.pstdev([x, x]) + x, 0.7) == (1.0,)
+
+
+def of_arrays(x):
+    a = np.array([0.7, 1.3, 2.1]) * x
+    around = statistics.pstdev(a, 2) + statistics.variance(a, x) + statistics.pvariance(deque(a), x * x)
+    return statistics.mean(a) * statistics.stdev(a) + statistics.correlation(a, np.exp(a)) + around
+
+
+def test_of_the_items_of_arrays():
+    """Statistics of an array are those of a list of its items."""
+    slope = (of_arrays(1.1 + 1e-6) - of_arrays(1.1 - 1e-6)) / 2e-6
+    assert ad.gradient(of_arrays, 1.1) == pytest.approx((slope,))
+    assert ad.jvp(of_arrays, (1.1,), (1.0,))[1] == pytest.approx(slope)
