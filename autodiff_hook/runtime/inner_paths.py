@@ -17,10 +17,11 @@ from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.types import Args, Block, Constant, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.inner_programs import Result, Within
 from autodiff_hook.tangent import Tangent
-from autodiff_hook.transform.one_way import containers, derived_containers
+from autodiff_hook.transform.one_way import derived_containers
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import pairs, parts
 from autodiff_hook.transform.one_way.copying import is_plainly_copied
+from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -130,7 +131,7 @@ class OnOneWay(Within):
 
     def _begun_object(self, operand: Operand, kind: Fresh) -> tuple[Operand, Formed]:
         """The same of an object that the program has made, of named tuples too."""
-        path, held = self.path, containers.held_by(self.path, operand)
+        path, held = self.path, held_by(self.path, operand)
         if held is not None and issubclass(kind.cls, tuple):
             whole, form = self.begun(held)
             new = derived_containers.made

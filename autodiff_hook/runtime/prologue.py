@@ -17,7 +17,7 @@ from autodiff_hook.runtime.asking import Arguments
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
 from autodiff_hook.runtime.fitting import apart
-from autodiff_hook.runtime.guards import identity
+from autodiff_hook.runtime.guards import MISS, identity
 from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.slots import Attribute
@@ -228,7 +228,7 @@ class Prologue(CodeGuards):
                 self.root(example, name)
             if owner in self.slots and form_of(value) in ("function", "method"):
                 raise Refused("a function that an argument holds has captured what is differentiated")
-            here = self.emit("getitem", owner, Constant(name)) if item else self.emit("getattr", owner, data=name)
+            here = self._item(owner, example, name) if item else self.emit("getattr", owner, data=name)
             found = self.loaded[key] = self.guarded(here, value, loose)
             if owner in self.slots and not self.one_way and isinstance(found, Variable) and sites_in(self.types[found]):
                 raise Refused("lists, dicts and objects of an argument whose attributes are assigned")
@@ -242,6 +242,12 @@ class Prologue(CodeGuards):
                 containers = [x for x in self.taken if x in self.slots and _is_container(self.types[x])]
                 self.require_elsewhere(here, containers)
         return self.loaded[key]
+
+    def _item(self, owner: Operand, example: Any, key: Any) -> Variable:
+        """What a container has; no class is asked for what is missing."""
+        if isinstance(example, dict) and type(example) is not dict:
+            return self.call(dict.get, owner, Constant(key), Constant(MISS))
+        return self.emit("getitem", owner, Constant(key))
 
     def _slot(self, owner: Operand, example: Any, name: Any, item: bool) -> Slot:
         """Where a part is kept; a tuple has no identity, so its parts are kept where it is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections import Counter
 
 import pytest
 from specialised_cases import check, check_slopes, slopes
@@ -86,6 +87,125 @@ def rows(x, y):
 @pytest.mark.parametrize("f", [attributes, methods_of_their_own, rows])
 def test_containers_of_classes(f):
     check_slopes(f, 0.7, 1.3)
+
+
+class Counted(dict):
+    """Keeps what it is asked for and has not."""
+
+    def __missing__(self, key):
+        self[key] = self.step
+        return self.step
+
+    def copy(self):
+        return Counted(self)
+
+    step = 0.5
+
+
+class Spaced(list):
+    def ends(self):
+        return self[0] + self[-1]
+
+
+def what_is_missing(x, y):
+    w = Counted(a=x)
+    other = w.copy()
+    other["a"] *= y
+    other["b"] += y
+    read, total = w.__getitem__, w["n"] + dict.__getitem__(w, "m")
+    total += len(w) + ("k" in w) + (w.get("k") is None) + read("o") * x
+    return total * sum(other.values()) + sum(v for _, v in w.items()) * Counter(Defaulting(a=y))["a"]
+
+
+def without_such_a_method(x, y):
+    try:
+        return x * Bunch(a=y)["b"]
+    except KeyError:
+        return x * y
+
+
+TABLES = {}
+UNITS = {"km": Defaulting(metre=3.0), "spaced": Spaced([1.5, 2.0]), "options": Bunch(tol=2.0, most=4)}
+
+
+def derived_from_outside(x, y):
+    km, spaced, options = UNITS["km"], UNITS["spaced"], UNITS["options"]
+    total = km["metre"] * x + km["mile"] * y + ("metre" in km) + len(km) + km.get("mile", x) + options.tol
+    total += sum(k * v for k, v in enumerate(km.values())) + sum(v * x for v in spaced) + spaced.ends() * spaced[1]
+    alike = Defaulting(km)
+    alike["mile"] += x
+    for name, value in options.items():
+        total += value * len(name) * y
+    return total * alike["mile"] + [*options][0].count("t") + (x if UNITS["km"] else y) + dict(km)["metre"]
+
+
+@pytest.mark.parametrize("f", [what_is_missing, without_such_a_method, derived_from_outside])
+def test_dicts_that_answer_for_what_they_have_not(f):
+    check_slopes(f, 0.7, 1.3)
+
+
+def test_derived_containers_from_outside_that_change():
+    for change in (
+        lambda: UNITS["km"].update(mile=1.5),
+        lambda: UNITS["km"].pop("mile"),
+        lambda: UNITS["spaced"].append(3.0),
+        lambda: UNITS["spaced"].pop(),
+        lambda: UNITS.update(options=Bunch(most=2, tol=3.0)),
+        lambda: setattr(Defaulting, "__contains__", lambda self, key: True),
+        lambda: delattr(Defaulting, "__contains__"),
+    ):
+        change()
+        check_slopes(derived_from_outside, 0.7, 1.3)
+
+
+def test_a_class_is_asked_once_for_what_is_missing_by_now():
+    TABLES["counted"] = Counted(a=2.0)
+    f = lambda x, y: x * TABLES["counted"]["a"] * y  # noqa: E731
+    check_slopes(f, 0.7, 1.3)
+    asked = []
+    TABLES["counted"].clear()
+    Counted.step = property(lambda self: asked.append(1) or 0.5)
+    try:
+        assert ad.gradient(f, 0.7, 1.3) == (0.65, 0.35)
+        assert len(asked) == 2 and TABLES["counted"] == {"a": 0.5}
+    finally:
+        Counted.step = 0.5
+
+
+def changed_outside(x, y):
+    UNITS["km"]["metre"] = x * y
+    return UNITS["km"]["metre"] * UNITS["km"]["mile"]
+
+
+def test_a_derived_dict_from_outside_that_is_changed():
+    before = dict(UNITS["km"])
+    for _ in range(3):
+        assert ad.gradient(changed_outside, 0.7, 1.3) == (2.6, 1.4)
+        assert UNITS["km"] == {"metre": 0.7 * 1.3}
+    UNITS["km"].clear()
+    UNITS["km"].update(before)
+
+
+def methods_of_the_object(x, y):
+    w = Bunch(a=x)
+    object.__setattr__(w, "values", lambda: [y])
+    return sum(w.values()) * w["a"] + sum(UNITS["km"].values()) * x
+
+
+def test_attributes_of_an_object_come_before_methods_of_its_class():
+    check_slopes(methods_of_the_object, 0.7, 1.3)
+    UNITS["km"].values = UNITS["km"].get = lambda key=None: [5.0]
+    check_slopes(methods_of_the_object, 0.7, 1.3, specialised=None)
+    check_slopes(lambda x, y: x * y * UNITS["km"].get("metre")[0], 0.7, 1.3, specialised=None)
+    UNITS["km"].__dict__.clear()
+
+
+def of_arguments(units, row, x):
+    return units["a"] * x + units["b"] * sum(v for v in units.values()) + row.ends() * sum(row)
+
+
+def test_derived_containers_among_the_arguments():
+    check(of_arguments, Defaulting(a=0.5, c=0.7), Spaced([1.5, 2.0]), 0.7, specialised=None)
 
 
 def items_by_their_own_code(x, y):

@@ -21,6 +21,7 @@ from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import construct, instance, number
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
+from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.iterations import (
     EQUIVALENTS,
     ITERATIONS,
@@ -94,8 +95,11 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
     if derived_containers.filled(inf, function, args, kwargs):
         return known_as(inf, s, None)
     home: Any = getattr(function, "__objclass__", None)
-    if args and home in (list, dict):
-        args = [containers.held_by(inf, args[0]) or args[0], *args[1:]]
+    within = held_by(inf, args[0]) if args and home in (list, dict) else None
+    if within is not None:
+        if function is dict.__getitem__ and len(args) == 2:
+            return alias(inf, s, derived_containers.item(inf, args[0], within, args[1]))
+        args = [within, *args[1:]]
     method = METHODS.get((home, getattr(function, "__name__", "")))
     if method is not None and args and not kwargs and _is_changeable(inf.type_of(args[0])):
         return alias(inf, s, method(inf, containers.changeable(inf, args[0]), args[1:]))

@@ -11,6 +11,8 @@ from autodiff_hook.transform.one_way import inert
 from autodiff_hook.transform.one_way.attributes import described, field_read, looked_up
 from autodiff_hook.transform.one_way.comparing import plainly
 from autodiff_hook.transform.one_way.containers import changeable, held_as, is_mapping, pairs, parts
+from autodiff_hook.transform.one_way.held import is_derived
+from autodiff_hook.transform.one_way.items import got
 from autodiff_hook.transform.one_way.iterations import resumed
 from autodiff_hook.transform.one_way.mappings import LAST
 from autodiff_hook.transform.one_way.members import get_attribute
@@ -85,13 +87,6 @@ def call_ex(inf: Path, s: Statement) -> Abstract:
     return alias(inf, s, inf.call(function, parts(inf, args), named))
 
 
-def _got(inf: Path, s: Statement, owner: Operand, value: Outside, args: Args) -> Abstract:
-    """``d.get(key)`` of a dict from outside: nothing else in it matters."""
-    if inf.world.holds(inf.final(owner), value.example, inf.pin(args[0])):
-        return alias(inf, s, inf.perform("getitem", [owner, args[0]]))
-    return alias(inf, s, args[1] if len(args) > 1 else Constant(None))
-
-
 def call_method(inf: Path, s: Statement) -> Abstract | None:
     """``owner.name(...)``."""
     name, names = s.data
@@ -104,9 +99,9 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         found = look_after(inf, maker, value.after, name)
         if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
             return known_as(inf, s, None)
-    if name == "get" and args and not names and isinstance(value, Outside) and is_mapping(inf, value):
-        if owner not in inf.aliased:
-            return _got(inf, s, owner, value, args)
+    if name == "get" and args and not names and isinstance(value, Outside) and is_mapping(inf, value, name):
+        if owner not in inf.aliased and not is_derived(value):
+            return got(inf, s, owner, value, args)
     cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
     if cls in (list, dict, set, frozenset) and hasattr(cls, name):
         owner = changeable(inf, owner)
@@ -141,8 +136,9 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
 def load_method(inf: Path, s: Statement) -> Abstract | None:
     """What an object, a class or a module has is read here; of other values nothing can be replaced before the call."""
     value = inf.type_of(s.operands[0])
-    if isinstance(value, Outside) and (value.cls in (list, set, frozenset) or is_mapping(inf, value)):
-        return Lookup(str(s.data), s.operands[0])
+    if isinstance(value, Outside) and not is_derived(value):
+        if value.cls in (list, set, frozenset) or is_mapping(inf, value, str(s.data)):
+            return Lookup(str(s.data), s.operands[0])
     if isinstance(value, (Fresh, Outside)) or isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return get_attribute(inf, s)
     return Lookup(str(s.data), s.operands[0])

@@ -11,6 +11,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import behind, has_in_type
+from autodiff_hook.transform.one_way.held import held_by, is_answered_by_base, is_derived
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container, is_open
 from autodiff_hook.transform.specialise.abstract import (
@@ -37,7 +38,6 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.wording import named
 
-_BUILTIN: Final = (tuple, list, dict)
 KEYED: Final = (*DICTS, set, frozenset)
 
 
@@ -62,19 +62,6 @@ def sequence_of(inf: Path, operand: Operand) -> type | None:
 
 
 _OF_RANGES: Final = ("start", "stop", "step")
-
-
-def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
-    """The container that an object holds; None if it is another one, or its class answers itself to what is asked."""
-    value = inf.type_of(operand)
-    if not isinstance(value, Fresh) or not issubclass(value.cls, _BUILTIN):
-        return None
-    own = asked and look(inf, value.cls, asked) is not getattr(base_of(value.cls), asked)
-    return None if own else inf.numbers.get(value.made)
-
-
-def base_of(cls: type) -> type:
-    return next(base for base in _BUILTIN if issubclass(cls, base))
 
 
 def parts(inf: Path, operand: Operand) -> list[Operand]:
@@ -330,10 +317,12 @@ def has_keys(value: Abstract) -> TypeGuard[Fresh | Outside]:
     return isinstance(value, (Fresh, Outside)) and value.cls is not dict and has_in_type(value.cls, "keys")
 
 
-def is_mapping(inf: Path, value: Outside) -> bool:
-    """Whether an object from outside is a dict, or a view of one, which is what it was on entry."""
+def is_mapping(inf: Path, value: Outside, asked: str) -> bool:
+    """Whether an object from outside answers to what is asked as the dict, or the view of one, that it was on entry."""
     if value.cls is MappingProxyType and inf.dirty:
         raise Refused("a view of a dict is asked after a dict was changed")
+    if is_derived(value) and issubclass(value.cls, dict):
+        return all([is_answered_by_base(inf, value.cls, x) for x in (asked, "__getitem__", "__contains__")])
     return value.cls is dict or value.cls is MappingProxyType and type(behind(value.example)) is dict
 
 

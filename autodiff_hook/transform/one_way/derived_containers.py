@@ -12,11 +12,14 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Args, Kwargs, Operand, Statement
 from autodiff_hook.runtime.oddities import is_converted_by_code
 from autodiff_hook.semantics.operations import COMPARING_METHODS, NAMES
+from autodiff_hook.transform.one_way.attributes import field_read
 from autodiff_hook.transform.one_way.classes import instance
-from autodiff_hook.transform.one_way.containers import base_of, held_by, pairs, parts
+from autodiff_hook.transform.one_way.containers import as_key, is_mapping, pairs, parts
 from autodiff_hook.transform.one_way.growing import extend
+from autodiff_hook.transform.one_way.held import base_of, held_by, is_derived, item_that_is_missing
+from autodiff_hook.transform.one_way.items import got
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Known
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Container, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias
@@ -58,8 +61,6 @@ def empty(inf: Path, s: Statement, args: Args) -> Abstract | None:
     kind = inf.type_of(args[0])
     if not isinstance(kind, Known) or not isinstance(kind.value, type) or kind.value in (list, dict):
         return None
-    if look(inf, kind.value, "__missing__") is not None:
-        raise Refused(f"{named(kind.value)} says by itself which items there are")
     base = base_of(kind.value)
     return alias(inf, s, made(inf, kind.value, inf.made(base, base())))
 
@@ -101,16 +102,32 @@ def step(inf: Path, s: Statement) -> Abstract | None:
             operands[i] = held
     if operands == s.operands:
         return None
+    if s.op == "getitem":
+        return alias(inf, s, item(inf, s.operands[0], operands[0], s.operands[1]))
     return alias(inf, s, inf.perform(s.op, operands, s.data))
+
+
+def item(inf: Path, owner: Operand, held: Operand, key: Operand) -> Operand:
+    """What such an object has at a place or by a key, in the container that it holds."""
+    value = inf.type_of(held)
+    if isinstance(value, Container) and value.cls is dict and as_key(inf, key) not in inf.content(held):
+        return item_that_is_missing(inf, owner, key)
+    return inf.perform("getitem", [held, key])
 
 
 def _attribute(inf: Path, s: Statement) -> Abstract | None:
     """``point.x``, and methods of the builtin class."""
-    held = held_by(inf, s.operands[0])
-    name = s.data[0] if s.op == "call_method" else str(s.data)
-    if held is None or name == "__dict__":
+    owner, *args = s.operands
+    value = inf.type_of(owner)
+    name, names = s.data if s.op == "call_method" else (str(s.data), ())
+    if not is_derived(value) or name == "__dict__" or _has_its_own(inf, owner, value, name):
         return None
-    cls: Any = inf.type_of(s.operands[0]).cls  # type: ignore[attr-defined]
+    if isinstance(value, Outside) and name == "get" and args and not names and is_mapping(inf, value, name):
+        return got(inf, s, owner, value, args)
+    held = held_by(inf, owner)
+    if held is None:
+        return None
+    cls = value.cls
     found = look(inf, cls, name)
     if type(found) is _FIELD:
         field = parts(inf, held)[found.__reduce__()[1][0]]
@@ -118,4 +135,20 @@ def _attribute(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, inf.perform("call", [field, *s.operands[1:]], s.data[1]) if called else field)
     if type(found) is not MethodDescriptorType or found is not vars(base_of(cls)).get(name):
         return None
+    if found is dict.__getitem__:
+        return _asked_by_name(inf, s)
     return alias(inf, s, inf.perform(s.op, [held, *s.operands[1:]], s.data))
+
+
+def _has_its_own(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> bool:
+    """Whether an object itself has an attribute, which comes before a method of its class."""
+    if type(look(inf, value.cls, name)) is not MethodDescriptorType:
+        return False
+    outside = isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name)
+    return outside or field_read(inf, owner, value, name) is not None
+
+
+def _asked_by_name(inf: Path, s: Statement) -> Abstract:
+    """``owner.__getitem__``, which asks the class of its owner for what is missing."""
+    bound = inf.token("__getitem__", Bound(dict.__getitem__, s.operands[0]))
+    return alias(inf, s, inf.call(bound, s.operands[1:]) if s.op == "call_method" else bound)

@@ -147,7 +147,8 @@ class Earnest(Trail):
             if issubclass(value.cls, tuple):
                 self.aliased[operand] = self.perform("build_tuple", content)
             else:
-                self.aliased[operand] = self.made(value.cls, content, origin=operand)
+                base = next((cls for cls in (list, dict) if issubclass(value.cls, cls)), value.cls)
+                self.aliased[operand] = self.made(base, content, origin=operand)
         return self.aliased[operand]
 
     def _is_open(self, operand: Operand, opened: bool) -> bool:

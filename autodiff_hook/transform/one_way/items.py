@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.transform.one_way.containers import (
     as_key,
@@ -22,6 +22,7 @@ from autodiff_hook.transform.one_way.containers import (
     part_of_dict,
     parts,
 )
+from autodiff_hook.transform.one_way.held import item_that_is_missing
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, List, Number, Outside, Tuple
@@ -43,11 +44,12 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
             raise Refused("an iteration over the elements of an array that begins anew")
         elements = inf.perform("call_method", [array], taken_flat(inf.type_of(key)))
         return alias(inf, s, inf.perform("getitem", [elements, key]))
-    if isinstance(value, Outside) and (is_container(value.cls) or is_mapping(inf, value)):
+    mapping = isinstance(value, Outside) and is_mapping(inf, value, "__getitem__")
+    if isinstance(value, Outside) and (is_container(value.cls) or mapping):
         inf.pin(key)
-        if is_mapping(inf, value):
+        if mapping:
             if not inf.world.holds(inf.final(owner), value.example, inf.pin(key)):
-                raise Raised(KeyError(inf.pin(key)))
+                return alias(inf, s, item_that_is_missing(inf, owner, key))
             inf.peeked.add(owner)
             return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
         owner = inf.adopted(owner, value)
@@ -78,6 +80,13 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Tuple):
         return alias(inf, s, part_of_dict(inf, owner, value, inf.pin(key)))
     return None
+
+
+def got(inf: Path, s: Statement, owner: Operand, value: Outside, args: Args) -> Abstract:
+    """``d.get(key)`` of a dict from outside: nothing else in it matters."""
+    if inf.world.holds(inf.final(owner), value.example, inf.pin(args[0])):
+        return alias(inf, s, inf.perform("getitem", [owner, args[0]]))
+    return alias(inf, s, args[1] if len(args) > 1 else Constant(None))
 
 
 def _of_list(inf: Path, s: Statement, value: List) -> Abstract:

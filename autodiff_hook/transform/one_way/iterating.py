@@ -11,16 +11,9 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import has_in_type
-from autodiff_hook.transform.one_way.containers import (
-    KEYED,
-    changeable,
-    elements_of,
-    guarded_length,
-    held_by,
-    parts,
-    shown_keys,
-)
+from autodiff_hook.transform.one_way.containers import KEYED, changeable, elements_of, guarded_length, parts, shown_keys
 from autodiff_hook.transform.one_way.derived import rows
+from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise import records

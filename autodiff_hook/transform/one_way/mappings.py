@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.equivalents.ordering import count_in
-from autodiff_hook.transform.one_way.containers import as_key, is_adopted, pairs, parts
+from autodiff_hook.transform.one_way.containers import as_key, pairs, parts
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Container, Known, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.wording import named
 
 LAST: Final = ("last",)
 """The names of the arguments of methods that say which end they mean."""
@@ -52,7 +53,9 @@ def _count(inf: Path, owner: Operand, args: Args) -> Operand:
 
 
 def _is_of_dict(value: Abstract) -> bool:
-    return (isinstance(value, (Container, Tuple)) or is_adopted(value)) and value.cls in DICTS
+    if isinstance(value, (Fresh, Outside)) and issubclass(value.cls, Mapping) and not issubclass(value.cls, dict):
+        raise Refused(f"the items of {named(value)} are counted")
+    return isinstance(value, (Container, Tuple, Fresh, Outside)) and issubclass(value.cls, dict)
 
 
 def _add(inf: Path, owner: Operand, found: Iterable[tuple[Any, Operand]]) -> None:

@@ -20,7 +20,6 @@ from autodiff_hook.transform.one_way.containers import (
     as_key,
     changeable,
     guarded_length,
-    held_by,
     is_adopted,
     is_mapping,
     known_value,
@@ -30,6 +29,7 @@ from autodiff_hook.transform.one_way.containers import (
     sequence_of,
 )
 from autodiff_hook.transform.one_way.growing import extend
+from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
@@ -85,7 +85,7 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     """``item in container``."""
     item, owner = s.operands
     value = inf.type_of(owner)
-    if isinstance(value, Outside) and is_mapping(inf, value):
+    if isinstance(value, Outside) and is_mapping(inf, value, "__contains__"):
         held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
         return known_as(inf, s, held == (s.op == "in"))
     if isinstance(value, (Fresh, Outside)) and not is_adopted(value):

@@ -232,6 +232,9 @@ class Trail(Inference):
         """What a container holds, to be changed."""
         origin = self.origins.get(operand)
         if origin is not None:
+            value = self.type_of(origin)
+            if isinstance(value, Outside) and value.cls is not self.types[operand].cls:  # type: ignore[attr-defined,index]
+                raise Refused(f"a change of {named(value)}")
             self.dirty[operand] = None
             self.versions[origin] = operand
         return self.contents[operand]

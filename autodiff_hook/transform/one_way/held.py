@@ -1,0 +1,56 @@
+"""What objects of classes derived from ``tuple``, ``list`` and ``dict`` hold, and what their classes say of it."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Final, TypeGuard
+
+from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.wording import named
+
+_BUILTIN: Final = (tuple, list, dict)
+
+
+def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
+    """The container that an object holds; None if it is another one, or its class answers itself to what is asked."""
+    value = inf.type_of(operand)
+    if not is_derived(value) or asked and not is_answered_by_base(inf, value.cls, asked):
+        return None
+    if isinstance(value, Fresh):
+        return inf.numbers.get(value.made)
+    plain = issubclass(value.cls, (list, dict)) and all([is_answered_by_base(inf, value.cls, x) for x in _LOADED_BY])
+    return inf.adopted(operand, value) if plain else None
+
+
+_LOADED_BY: Final = ("__getitem__", "__iter__", "__len__")
+"""What is asked of a container from outside to load what it holds."""
+
+
+def is_derived(value: Abstract) -> TypeGuard[Fresh | Outside]:
+    """Whether a value is an object of a class derived from a builtin container."""
+    return isinstance(value, (Fresh, Outside)) and issubclass(value.cls, _BUILTIN) and value.cls not in _BUILTIN
+
+
+def is_answered_by_base(inf: Path, cls: type, name: str) -> bool:
+    """Whether what a class derived from a builtin container has under a name is of the builtin class."""
+    return look(inf, cls, name) is getattr(base_of(cls), name)
+
+
+def base_of(cls: type) -> type:
+    return next(base for base in _BUILTIN if issubclass(cls, base))
+
+
+def item_that_is_missing(inf: Path, operand: Operand, key: Operand) -> Operand:
+    """What the class of a dict says of a key that is not there."""
+    value = inf.type_of(operand)
+    method = look(inf, value.cls, "__missing__") if is_derived(value) else None
+    if method is None:
+        raise Raised(KeyError(inf.pin(key)))
+    if type(method) is not FunctionType:
+        raise Refused(f"what is missing in {named(value)}")
+    return inf.call(Constant(method), [operand, key])
