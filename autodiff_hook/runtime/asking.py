@@ -32,6 +32,8 @@ class Arguments:
 
     def have(self, value: Any) -> bool:
         """Whether a value is, holds or shows some of it."""
+        if not (self._ids or self._arrays):
+            return False
         held = [value] if type(value) is np.ndarray else everything([value])
         return any(map(self._has, held))
 
@@ -80,3 +82,15 @@ def asked(cache: Any, given: Arguments, answered: bool | None, /, *args: Any, **
             raise Given("a cache answers with what has derivatives")
         given.answers[id(answer)] = answer
     return answer
+
+
+def answer_of(cache: Any, given: Arguments, /, *args: Any, **kwargs: Any) -> Any:
+    """What a cache has as the answer to a call; ``NO_ANSWER`` if it has none, or one that somebody differentiates."""
+    if not is_answered(cache, args, kwargs):
+        return NO_ANSWER
+    answer = cache(*args, **kwargs)
+    carries = CALLER.carries
+    return NO_ANSWER if given.have(answer) or carries is not None and carries(answer) else answer
+
+
+NO_ANSWER: Final = object()

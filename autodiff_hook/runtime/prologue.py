@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described
-from autodiff_hook.runtime.asking import Arguments
+from autodiff_hook.runtime.asking import Arguments, answer_of, require_answered
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
 from autodiff_hook.runtime.fitting import apart
@@ -286,6 +286,16 @@ class Prologue(CodeGuards):
             found = self.loaded[key] = self.call(Arguments, self.args)
             self.types[found] = Instance(Arguments)
             self.outside.add(found)
+        return self.loaded[key]
+
+    def answer(self, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Operand:
+        """What a cache from outside has answered for constants, asked and guarded on entry."""
+        given = (*args, *kwargs.values())
+        key = ("answer", id(cache), *map(type, given), given, tuple(kwargs))
+        if key not in self.loaded:
+            require_answered(cache, args, kwargs)
+            asked = [Constant(answer_of), Constant(cache), self.arguments(), *map(Constant, given)]
+            self.loaded[key] = self.guarded(self.emit("call", *asked, data=tuple(kwargs)), cache(*args, **kwargs))
         return self.loaded[key]
 
     def leaves(self) -> dict[Variable, Slot]:

@@ -396,3 +396,87 @@ def test_a_function_is_typed_once_its_cache_has_an_answer():
     for _ in range(3):
         assert ad.gradient(f, 1.5) == (9.0,)
     LEVELS["low"] = 2.0
+
+
+class Unit:
+    made = 0
+
+    def __init__(self, name, factor):
+        type(self).made += 1
+        self.name, self.powers = name, Powers({name: factor})
+
+
+class Powers(dict):
+    def __missing__(self, key):
+        return 1.0
+
+
+FACTORS = {"km": 3.0, "mile": 5.0}
+
+
+@functools.lru_cache
+def unit(name):
+    return Unit(name, FACTORS[name])
+
+
+@functools.lru_cache(maxsize=1)
+def last_unit(name):
+    return Unit(name, FACTORS[name])
+
+
+def by_units(x, y, name):
+    total = x * unit(name).powers[name] + y * unit("mile").powers["other"]
+    for key, power in unit("mile").powers.items():
+        total *= power * len(key) * x
+    return total + (y if unit(name) is unit("mile") else x)
+
+
+def test_caches_that_answer_with_objects():
+    unit.cache_clear()
+    Unit.made = 0
+    for name in ("km", "mile", "km"):
+        check(by_units, 0.7, 1.3, name)
+    assert Unit.made == 2
+    unit("mile").powers["mile"] = 2.0
+    unit.cache_clear()
+    FACTORS["mile"] = 4.0
+    check(by_units, 0.7, 1.3, "km")
+    unit("km").powers["km"] = 7.0
+    check(by_units, 0.7, 1.3, "km")
+    assert Unit.made == 4
+
+
+def changed_and_asked(x, y):
+    unit("km").factor = x * y
+    return unit("km").factor * y
+
+
+def test_an_object_of_a_cache_that_is_changed():
+    unit("km").factor = 1.0
+    for _ in range(3):
+        assert ad.gradient(changed_and_asked, 0.5, 2.0) == (4.0, 2.0)
+        assert unit("km").factor == 1.0
+        unit("km").factor = 3.0
+
+
+def test_a_cache_of_objects_that_forgets():
+    def f(x):
+        return x * last_unit("km").powers["km"] * last_unit("mile").powers["mile"] * last_unit("km").powers["a"]
+
+    check(f, 0.7, specialised=None)
+    before = Unit.made
+    ad.gradient(f, 0.7)
+    assert Unit.made == before + 2
+
+
+def test_a_cache_that_answers_with_an_object_of_the_arguments():
+    def f(u, x):
+        return u.powers["km"] * unit("km").powers["km"] * x
+
+    FACTORS["km"] = 3.0
+    unit.cache_clear()
+    for u in (Unit("km", 2.0), unit("km"), Unit("km", 2.0), unit("km")):
+        want = 2 * 3.0 if u is unit("km") else 3.0
+        for _ in range(3):
+            found = ad.gradient(f, u, 1.0)[0]
+            assert found.powers["km"] == want

@@ -28,6 +28,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.caching import is_constant
 from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, number_types
+from autodiff_hook.transform.specialise.objects import is_object
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import PURE
 from autodiff_hook.transform.specialise.results import abstract_of, outcome
@@ -51,22 +52,33 @@ def cached_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwar
         return alias(inf, s, _kept(inf, function, args, kwargs, values))
     if loose:
         return alias(inf, s, _asked(inf, function, given, values, tuple(kwargs)))
-    answered = _answered(inf, function, tuple(values[: len(args)]), dict(zip(kwargs, values[len(args) :])))
-    constant = _constant(inf, s, function, values, tuple(kwargs))
+    by_place, by_name = tuple(values[: len(args)]), dict(zip(kwargs, values[len(args) :]))
+    answered = _answered(inf, function, by_place, by_name)
+    answer = tried(function, [*by_place], by_name)
+    if is_object(inf.world, answer):
+        _note(inf, function, "entry")
+        return alias(inf, s, inf.world.answer(function, by_place, by_name))
+    _note(inf, function, "place")
+    constant = _constant(inf, s, function, values, answer, tuple(kwargs))
     if constant is not None:
         return constant
     kinds: list[Abstract] = [Known(v) for v in values]
-    named = dict(zip(kwargs, kinds[len(args) :]))
-    found = outcome(function, kinds[: len(args)], named)
+    found = outcome(function, kinds[: len(args)], dict(zip(kwargs, kinds[len(args) :])))
     called: list[Operand] = [Constant(function)]
     if answered is not None or not is_constant(found):
         called = [Constant(asked), *called, inf.world.arguments(), Constant(answered)]
     if not is_constant(found) and _has_changed(inf):
         raise Refused("a cache that may show what has been changed")
-    answer = inf.emit("call", *called, *map(Constant, values), abstract=found, data=tuple(kwargs))
+    operand = inf.emit("call", *called, *map(Constant, values), abstract=found, data=tuple(kwargs))
     if isinstance(found, Instance) and found.cls is str:
-        return known_as(inf, s, inf.pin(answer))
-    return alias(inf, s, answer)
+        return known_as(inf, s, inf.pin(operand))
+    return alias(inf, s, operand)
+
+
+def _note(inf: Path, function: Any, where: str) -> None:
+    """Where a cache is asked: one that forgets might do so in between."""
+    if inf.caches.setdefault(id(function), where) != where and function.cache_parameters()["maxsize"] is not None:
+        raise Refused("a cache that may forget is asked for objects and for others")
 
 
 def _is_key(inf: Path, operand: Operand) -> bool:
@@ -117,6 +129,7 @@ def _asked(inf: Path, function: Any, given: list[Operand], values: list[Any], na
     kinds = [inf.type_of(x) for x in given]
     if any(map(has_objects, kinds)) and any(_is_shared(inf.type_of(x)) for x in inf.program.blocks[0].params):
         raise Refused("a cache that is asked for objects, which may hold what is differentiated")
+    _note(inf, function, "place")
     examples = [example_of(kind) if v is UNKNOWN else v for kind, v in zip(kinds, values)]
     count = len(given) - len(names)
     named = dict(zip(names, examples[count:]))
@@ -137,10 +150,10 @@ def _is_shared(value: Abstract) -> bool:
     return inside or isinstance(value, (Outside, Reference))
 
 
-def _constant(inf: Path, s: Statement, function: Any, values: list[Any], names: tuple[str, ...]) -> Abstract | None:
+def _constant(
+    inf: Path, s: Statement, function: Any, values: list[Any], answer: Any, names: tuple[str, ...]
+) -> Abstract | None:
     """The answer if that is a tuple of modules, members of Enums and other constants: it has to be the same again."""
-    count = len(values) - len(names)
-    answer = tried(function, values[:count], dict(zip(names, values[count:])))
     if type(answer) is not tuple or not any(isinstance(x, (ModuleType, Enum)) for x in answer):
         return None
     if not all(isinstance(described(x), Known) for x in answer):

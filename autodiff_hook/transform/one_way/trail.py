@@ -102,6 +102,8 @@ class Trail(Inference):
         self.building: set[Operand] = set()
         self.remembered: dict[Any, Operand] = {}
         """What caches keep of what has derivatives."""
+        self.caches: dict[int, str] = {}
+        """Whether a cache from outside is asked on entry or in its place, by its identity."""
         self.numbers: dict[Any, Operand] = {}
         """What computes for objects of classes derived from ``float``, ``ndarray`` and ``tuple``: one of these."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}
