@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, quiet, some
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.hashes import Hashed
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls
@@ -56,7 +57,7 @@ def hash_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     method = python_method(args[0], "__hash__") if args else None
     if method is None:
         return call_constant(alg, hash, args, kwargs)
-    return hash(calls.apply(alg, (None, *t), method, args, kwargs)[0]), None
+    return hash(Hashed(calls.apply(alg, (None, *t), method, args, kwargs)[0])), None
 
 
 def showing(function: Any, *names: str) -> Meaning:
