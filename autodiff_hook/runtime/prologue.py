@@ -243,6 +243,13 @@ class Prologue(CodeGuards):
                 self.require_elsewhere(here, containers)
         return self.loaded[key]
 
+    def constant(self, value: Any) -> Operand:
+        """A value that is known by identity, whose parts are loaded and guarded on entry."""
+        key = ("constant", id(value))
+        if key not in self.loaded:
+            self.loaded[key] = self.guarded(self.emit("getitem", Constant((value,)), Constant(0)), value)
+        return self.loaded[key]
+
     def _item(self, owner: Operand, example: Any, key: Any) -> Variable:
         """What a container has; no class is asked for what is missing."""
         if isinstance(example, dict) and type(example) is not dict:

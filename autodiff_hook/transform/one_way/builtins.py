@@ -18,9 +18,10 @@ from autodiff_hook.semantics.equivalents.remembering import require_constant
 from autodiff_hook.transform.one_way import containers, derived, derived_containers, inert, mappings, sequences
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
-from autodiff_hook.transform.one_way.classes import construct, instance, number
+from autodiff_hook.transform.one_way.classes import bases_in_order, construct, instance, number
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
+from autodiff_hook.transform.one_way.hashing import hashed
 from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.iterations import (
     EQUIVALENTS,
@@ -110,7 +111,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
                 return held_as(inf, s, function(*values))
             except Exception as error:
                 raise Raised(error, Constant(error)) from None
-    for special in (managed_call, asked, inert.called, cached_call):
+    for special in (managed_call, asked, bases_in_order, inert.called, cached_call):
         found = special(inf, s, function, args, kwargs)
         if found is not None:
             return found
@@ -339,6 +340,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     dict.__new__: derived_containers.empty,
     len: _len,
     bool: _bool,
+    hash: hashed,
     require_short: _nothing,
     order_of: sequences.order_of,
     require_constant: constant_key,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from types import FunctionType, SimpleNamespace
-from typing import Final
+from types import BuiltinFunctionType, FunctionType, SimpleNamespace
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import HEAP_TYPE
@@ -47,6 +47,15 @@ def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) ->
     elif init is not object.__init__:
         return None
     return alias(inf, s, made)
+
+
+def bases_in_order(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """``cls.mro()``; None if this is another call."""
+    cls = getattr(function, "__self__", None)
+    if type(function) is not BuiltinFunctionType or not isinstance(cls, type) or function != type.mro.__get__(cls):
+        return None
+    inf.world.members(cls)
+    return alias(inf, s, inf.made(list, list(map(Constant, cls.__mro__))))
 
 
 def _exception(inf: Path, cls: type, args: Args, kwargs: Kwargs) -> Operand:

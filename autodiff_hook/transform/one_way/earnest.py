@@ -10,7 +10,12 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.transform.one_way.building import built_object, is_buildable
+from autodiff_hook.transform.one_way.building import (
+    built_container,
+    built_object,
+    is_buildable,
+    is_container_buildable,
+)
 from autodiff_hook.transform.one_way.trail import Trail, has_objects, is_container, is_open, is_virtual
 from autodiff_hook.transform.specialise.abstract import Container, Fresh, Instance, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -101,7 +106,8 @@ class Earnest(Trail):
             return self._built(list, self.contents[operand], built, opened)
         if operand in self.tuples and self._is_open(operand, opened):
             return self._built(tuple, self.tuples[operand], built, opened)
-        if self.settling and isinstance(abstract, Fresh) and is_buildable(abstract.cls):
+        buildable = isinstance(abstract, Fresh) and (is_buildable(abstract.cls) or is_container_buildable(abstract.cls))
+        if self.settling and isinstance(abstract, Fresh) and buildable:
             return self._built_object(operand, abstract, built)
         return operand
 
@@ -114,10 +120,13 @@ class Earnest(Trail):
         self.building.add(operand)
         held = self.members(value.made)
         values = [self.frozen(x, built) for x in held.values()]
+        if is_container_buildable(value.cls):
+            values.insert(0, self.frozen(self.numbers[value.made], built))
         self.building.remove(operand)
         if any(is_virtual(self.type_of(x)) for x in values):
             raise Refused("an object is kept that holds what exists only while the program is followed")
-        made = (Constant(built_object), Constant(value.cls), Constant(tuple(held)))
+        build = built_container if is_container_buildable(value.cls) else built_object
+        made = (Constant(build), Constant(value.cls), Constant(tuple(held)))
         return self.emit("call", *made, *values, abstract=Instance(value.cls), data=())
 
     def _is_closed(self, operand: Operand) -> bool:

@@ -23,6 +23,7 @@ from autodiff_hook.transform.one_way.containers import (
     parts,
 )
 from autodiff_hook.transform.one_way.held import item_that_is_missing
+from autodiff_hook.transform.one_way.keys import key_in
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, List, Number, Outside, Tuple
@@ -45,13 +46,14 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         elements = inf.perform("call_method", [array], taken_flat(inf.type_of(key)))
         return alias(inf, s, inf.perform("getitem", [elements, key]))
     mapping = isinstance(value, Outside) and is_mapping(inf, value, "__getitem__")
-    if isinstance(value, Outside) and (is_container(value.cls) or mapping):
+    if isinstance(value, Outside) and mapping:
+        where = key_in(inf, value.example, key)
+        if not inf.world.holds(inf.final(owner), value.example, where):
+            return alias(inf, s, item_that_is_missing(inf, owner, key))
+        inf.peeked.add(owner)
+        return alias(inf, s, inf.world.part(inf.final(owner), value.example, where, True))
+    if isinstance(value, Outside) and is_container(value.cls):
         inf.pin(key)
-        if mapping:
-            if not inf.world.holds(inf.final(owner), value.example, inf.pin(key)):
-                return alias(inf, s, item_that_is_missing(inf, owner, key))
-            inf.peeked.add(owner)
-            return alias(inf, s, inf.world.part(inf.final(owner), value.example, inf.pin(key), True))
         owner = inf.adopted(owner, value)
         value = inf.type_of(owner)
     if isinstance(value, Known) and is_joined(value.value) and key in inf.tuples:
@@ -84,7 +86,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
 
 def got(inf: Path, s: Statement, owner: Operand, value: Outside, args: Args) -> Abstract:
     """``d.get(key)`` of a dict from outside: nothing else in it matters."""
-    if inf.world.holds(inf.final(owner), value.example, inf.pin(args[0])):
+    if inf.world.holds(inf.final(owner), value.example, key_in(inf, value.example, args[0])):
         return alias(inf, s, inf.perform("getitem", [owner, args[0]]))
     return alias(inf, s, args[1] if len(args) > 1 else Constant(None))
 

@@ -8,11 +8,14 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Args, Constant, Operand
 from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, as_key, known_value, parts, taken_at_once
 from autodiff_hook.transform.one_way.growing import add_all, extend, update
+from autodiff_hook.transform.one_way.held import held_by, is_derived
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.sequences import found
 from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import List
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.wording import named
 
 Method = Callable[[Path, Operand, list[Operand]], Operand]
 
@@ -83,6 +86,20 @@ def _dict_get(inf: Path, owner: Operand, args: Args) -> Operand:
 def _by_operation(op: str, swapped: bool = False) -> Method:
     """A special method that is called by its name: the operation that it stands for."""
     return lambda inf, owner, args: inf.perform(op, [*args, owner] if swapped else [owner, *args])
+
+
+def _compared(cls: type, op: str) -> Method:
+    """``dict.__eq__(a, b)``, which asks no class what it says of that, and knows nothing but dicts."""
+
+    def method(inf: Path, owner: Operand, args: Args) -> Operand:
+        value = inf.type_of(args[0])
+        other = held_by(inf, args[0]) if is_derived(value) else args[0]
+        if other is None:
+            raise Refused(f"a comparison with {named(value)}")
+        kind = list if isinstance(value, List) else getattr(value, "cls", object)
+        return inf.perform("compare", [owner, other], op) if issubclass(kind, cls) else Constant(NotImplemented)
+
+    return method
 
 
 def _setdefault(inf: Path, owner: Operand, args: Args) -> Operand:
@@ -161,6 +178,7 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "update"): _update,
     (dict, "clear"): _changes(dict.clear),
     (dict, "__setitem__"): _changes(dict.__setitem__, 1),
+    **{(cls, name): _compared(cls, op) for cls in (list, dict) for name, op in (("__eq__", "=="), ("__ne__", "!="))},
     **{(cls, "__getitem__"): _by_operation("getitem") for cls in (list, dict)},
     **{(cls, "__contains__"): _by_operation("in", swapped=True) for cls in (list, dict, set)},
     **{(set, name): _of_item(getattr(set, name)) for name in ("add", "discard", "remove")},

@@ -30,6 +30,7 @@ from autodiff_hook.transform.one_way.containers import (
 )
 from autodiff_hook.transform.one_way.growing import extend
 from autodiff_hook.transform.one_way.held import held_by
+from autodiff_hook.transform.one_way.keys import key_in
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
@@ -86,7 +87,7 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
     item, owner = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Outside) and is_mapping(inf, value, "__contains__"):
-        held = inf.world.holds(inf.final(owner), value.example, inf.pin(item))
+        held = inf.world.holds(inf.final(owner), value.example, key_in(inf, value.example, item))
         return known_as(inf, s, held == (s.op == "in"))
     if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
         return _contained(inf, s, value)

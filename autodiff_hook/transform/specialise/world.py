@@ -42,6 +42,9 @@ class World(Protocol):
     def default(self, defaults: Any, place: Any) -> Operand:
         """A default value of a function from outside: a constant, or loaded and guarded on entry."""
 
+    def constant(self, value: Any) -> Operand:
+        """A value that is known by identity, whose parts are loaded and guarded on entry."""
+
     def initial(self, owner: Operand, example: Any, name: str) -> Operand | None:
         """What an attribute, an item or a global is on entry that the program assigns; None if it is missing."""
 

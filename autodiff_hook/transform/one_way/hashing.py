@@ -1,0 +1,42 @@
+"""``hash`` on one way through a program: of constants, of sets of them, and of objects whose class says it."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Args, Constant, Statement
+from autodiff_hook.runtime.hashes import Hashed
+from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
+from autodiff_hook.transform.one_way.operators import is_object
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.wording import named
+
+
+def hashed(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """``hash(x)``; None if native code says it of what is not known."""
+    value = inf.type_of(args[0])
+    if is_object(value):
+        method = look(inf, value.cls, "__hash__")
+        if type(method) is not FunctionType:
+            raise Refused(f"the hash of {named(value)}")
+        number = inf.pin(inf.call(Constant(method), list(args)))
+        if not isinstance(number, int):
+            raise Raised(TypeError("__hash__ method should return an integer"))
+        return known_as(inf, s, hash(Hashed(number)))
+    known = known_value(inf, args[0])
+    return known_as(inf, s, hash(known)) if known is not UNKNOWN and _is_constant(known) else None
+
+
+def _is_constant(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return all(map(_is_constant, value))
+    return type(value) in _CONSTANT
+
+
+_CONSTANT: Final = (int, float, bool, str, bytes, type(None))

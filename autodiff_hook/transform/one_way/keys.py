@@ -1,0 +1,95 @@
+"""Keys of dicts from outside whose class says what they equal: the one that a dict has is found once, and followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+from typing import Any, Final
+
+from autodiff_hook import budget
+from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.runtime.hashes import Hashed
+from autodiff_hook.runtime.lacking import lack
+from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.operators import is_object
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import Outside
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.wording import named
+
+
+def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
+    """What an operand is as a key of a dict from outside: a constant, or the key there that it equals."""
+    items = inf.tuples.get(operand, [operand])
+    if not any(is_object(inf.type_of(x)) for x in items):
+        return inf.pin(operand)
+    budget.check(len(held))
+    before, own = _effects(inf, items), {inf.type_of(x).cls for x in items if is_object(inf.type_of(x))}  # type: ignore[attr-defined]
+    hashes = [_hash_of(inf, x) for x in items]
+    whole = hash(tuple(map(Hashed, hashes))) if operand in inf.tuples else hashes[0]
+    _follow_others(inf, held, own)
+    _require_silent(inf, items, before)
+    found = [key for key in held if hash(key) == whole]
+    if any((type(key) is tuple) != (operand in inf.tuples) for key in found):
+        raise Refused("keys of several kinds that have the same hash")
+    same = next((key for key in found if _equals(inf, inf.world.constant(key), operand)), None)
+    _require_silent(inf, items, before)
+    if same is None:
+        lack(("key", id(held), whole), partial(_has_grown, held, len(held)))
+        raise Refused("an object that is no key of a dict")
+    return same
+
+
+def _hash_of(inf: Path, operand: Operand) -> int:
+    if is_object(inf.type_of(operand)):
+        return int(inf.pin(inf.call(Constant(hash), [operand])))
+    return hash(inf.pin(operand))
+
+
+def _effects(inf: Path, items: list[Operand]) -> Any:
+    """What the program has changed that others can see, but for what is looked up, which may keep its hash."""
+    stored = {owner for owner, _ in inf.assigned} - set(map(inf.final, items))
+    contents = {token: copy(inf.contents[token]) for token in inf.dirty}
+    return stored, contents, len(inf.said), dict(inf.class_attributes), dict(inf.stored_globals)
+
+
+def _require_silent(inf: Path, items: list[Operand], before: Any) -> None:
+    """Refuse a key that changes something when it is looked up, which is done natively, too."""
+    if _effects(inf, items) != before:
+        raise Refused("a key that changes something when it is looked up")
+
+
+def _follow_others(inf: Path, held: dict[Any, Any], known: set[type]) -> None:
+    """See that no key of another class changes anything when it is asked for its hash, by one of each class."""
+    for key in held:
+        for place, part in enumerate(key if type(key) is tuple else (key,)):
+            cls = type(part)
+            if cls in _INERT or cls in known:
+                continue
+            loaded = inf.world.constant(key)
+            loaded = parts(inf, loaded)[place] if type(key) is tuple else loaded
+            if not is_object(inf.type_of(loaded)):
+                raise Refused(f"a search among keys that are {named(inf.type_of(loaded))}")
+            _hash_of(inf, loaded)
+            known.add(cls)
+
+
+_INERT: Final = (str, int, float, bool, bytes, type(None))
+
+
+def _has_grown(held: dict[Any, Any], count: int) -> bool:
+    return len(held) != count
+
+
+def _equals(inf: Path, stored: Operand, given: Operand) -> bool:
+    """Whether a key equals what is looked up, as Python asks it: by identity first."""
+    if given in inf.tuples:
+        first, second = parts(inf, stored), inf.tuples[given]
+        return len(first) == len(second) and all(_equals(inf, a, b) for a, b in zip(first, second))
+    if inf.final(stored) is inf.final(given):
+        return True
+    ask: Callable[..., Operand] = inf.perform
+    if all(isinstance(inf.type_of(x), Outside) for x in (stored, given)) and inf.pin(ask("is", [stored, given])):
+        return True
+    return bool(inf.pin(ask("truth", [ask("compare", [stored, given], "==")])))
