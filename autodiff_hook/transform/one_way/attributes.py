@@ -7,11 +7,12 @@ nothing can fail any more.
 from __future__ import annotations
 
 import functools
-from types import FunctionType, MemberDescriptorType
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.runtime.lookup import has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import find_in_type, has_in_type, is_plainly
+from autodiff_hook.transform.one_way.namespaces import namespace
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Fresh, Known, Number, Outside, Tuple
@@ -32,10 +33,22 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
             return known[name]
         return None
     key = inf.final(owner)
-    if name == "__dict__" and inf.world.is_given(key):
-        raise Refused("the dictionary of an object of the arguments")
     inf.looked.add((key, name))
-    return inf.assigned.get((key, name))
+    assigned = inf.assigned.get((key, name))
+    return _dictionary(inf, key, value) if name == "__dict__" and assigned is None else assigned
+
+
+def _dictionary(inf: Path, owner: Operand, value: Outside) -> Operand | None:
+    """The dictionary of an object from outside; None if its class shows another one."""
+    if type(find_in_type(value.cls, "__dict__")) is not GetSetDescriptorType:
+        if inf.world.is_given(owner):
+            raise Refused("the dictionary of an object of the arguments")
+        return None
+    inf.world.members(value.cls)
+    if inf.world.is_given(owner):
+        inf.looked.discard((owner, "__dict__"))
+        return inf.token("__dict__", namespace(owner))
+    return inf.world.part(owner, value.example, "__dict__", False)
 
 
 def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:

@@ -15,7 +15,15 @@ from autodiff_hook.runtime.kinds import DICTS, kind_of
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
-from autodiff_hook.transform.one_way import containers, derived, derived_containers, inert, mappings, sequences
+from autodiff_hook.transform.one_way import (
+    containers,
+    derived,
+    derived_containers,
+    inert,
+    mappings,
+    namespaces,
+    sequences,
+)
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import bases_in_order, construct, instance, number
@@ -358,6 +366,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     setattr: _setattr,
     delattr: _delattr,
     vars: _vars,
+    globals: namespaces.of_function,
     dir: _dir,
     object.__setattr__: _plain_setattr,
     object.__getattribute__: _plain_getattr,

@@ -7,7 +7,7 @@ from types import ModuleType, WrapperDescriptorType
 from autodiff_hook.ir.types import UNBOUND, Args, Constant, Operand, Statement
 from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.equivalents.changing import sort
-from autodiff_hook.transform.one_way import inert
+from autodiff_hook.transform.one_way import inert, namespaces
 from autodiff_hook.transform.one_way.attributes import described, field_read, looked_up
 from autodiff_hook.transform.one_way.comparing import plainly
 from autodiff_hook.transform.one_way.containers import changeable, held_as, is_mapping, pairs, parts
@@ -91,6 +91,9 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
     """``owner.name(...)``."""
     name, names = s.data
     owner, *args = s.operands
+    of_names = namespaces.got(inf, s, name, owner, args) if not names else None
+    if of_names is not None:
+        return of_names
     if owner in inf.iterators and (name, len(args)) in (("send", 1), ("__next__", 0)):
         return resumed(inf, s)
     value = inf.type_of(owner)

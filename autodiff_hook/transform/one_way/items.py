@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
+from autodiff_hook.transform.one_way import namespaces
 from autodiff_hook.transform.one_way.containers import (
     as_key,
     changeable,
@@ -39,6 +40,9 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     """``owner[key]`` of a container or a tuple; None if it is of neither."""
     owner, key = s.operands
     value = inf.type_of(owner)
+    named = namespaces.item(inf, s)
+    if named is not None:
+        return named
     array = flat_of(value)
     if array is not None:
         if owner in inf.iterators:

@@ -18,6 +18,7 @@ from autodiff_hook.transform.one_way.attributes import (
     of_class,
 )
 from autodiff_hook.transform.one_way.containers import held_as
+from autodiff_hook.transform.one_way.namespaces import namespace
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import assign_shape
 from autodiff_hook.transform.one_way.trail import Raised
@@ -50,7 +51,11 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, classes_of(value)[0])
     if isinstance(value, Known) and isinstance(value.value, ModuleType):
         stored = inf.stored_globals.get((id(vars(value.value)), name))
-        return None if stored is None else alias(inf, s, stored[1])
+        if stored is not None:
+            return alias(inf, s, stored[1])
+        return (
+            namespace(Constant(vars(value.value))) if name == "__dict__" and type(value.value) is ModuleType else None
+        )
     assigned = of_class(inf, value.value, name) if isinstance(value, Known) and isinstance(value.value, type) else None
     if assigned is not None:
         return alias(inf, s, assigned)

@@ -13,6 +13,7 @@ from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.transform.one_way import namespaces
 from autodiff_hook.transform.one_way.containers import (
     KEYED,
     UNKNOWN,
@@ -84,6 +85,9 @@ def require_length(inf: Path, operand: Operand) -> None:
 
 def contains(inf: Path, s: Statement) -> Abstract | None:
     """``item in container``."""
+    named = namespaces.contains(inf, s)
+    if named is not None:
+        return named
     item, owner = s.operands
     value = inf.type_of(owner)
     if isinstance(value, Outside) and is_mapping(inf, value, "__contains__"):
