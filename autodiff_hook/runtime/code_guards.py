@@ -228,9 +228,13 @@ class CodeGuards(Guards):
         return found
 
     def require_elsewhere(self, outside: Variable, references: list[Variable]) -> None:
-        """What is from outside is none of these arguments, nor in them; they are looked through once."""
+        """What is from outside is none of these arguments, nor in them."""
         if references:
-            key = "given", *references
-            if key not in self.loaded:
-                self.loaded[key] = self.call(given_ids, *references)
-            self.require(self.call(elsewhere, outside, self.loaded[key]))
+            self.require(self.call(elsewhere, outside, self.ids_of(references)))
+
+    def ids_of(self, references: list[Variable]) -> Operand:
+        """What is an argument, or in one; they are looked through once."""
+        key = "given", *references
+        if key not in self.loaded:
+            self.loaded[key] = self.call(given_ids, *references)
+        return self.loaded[key]

@@ -190,6 +190,24 @@ def elsewhere(outside: Any, given: set[int]) -> bool:
     return mine.isdisjoint(given)
 
 
+def has_keys(held: dict[Any, Any], keys: tuple[Any, ...]) -> bool:
+    """Whether a dict has these keys in this order, objects among them by identity."""
+    return len(held) == len(keys) and all(map(_is_key, held, keys))
+
+
+def _is_key(key: Any, other: Any) -> bool:
+    if key is other:
+        return True
+    if type(key) is tuple is type(other):
+        return len(key) == len(other) and all(map(_is_key, key, other))
+    return type(key) is type(other) and type(key) in _ATOMS and bool(key == other)
+
+
+def are_elsewhere(given: set[int], *outside: Any) -> bool:
+    """Whether none of some lists, dicts and objects is given."""
+    return given.isdisjoint(map(id, outside))
+
+
 def itself(reference: Any) -> set[int]:
     """The identity of a list, as a set."""
     return {id(reference)}

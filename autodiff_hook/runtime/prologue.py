@@ -16,7 +16,7 @@ from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.asking import Arguments, answer_of, require_answered
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
-from autodiff_hook.runtime.fitting import apart
+from autodiff_hook.runtime.fitting import apart, are_elsewhere, given_ids, has_keys
 from autodiff_hook.runtime.guards import MISS, identity
 from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type
 from autodiff_hook.runtime.mirror import form_of
@@ -43,6 +43,11 @@ from autodiff_hook.transform.specialise.queues import queue
 
 def _is_container(value: Abstract) -> bool:
     return isinstance(value, Outside) and value.cls in (list, dict)
+
+
+def _is_reference(value: Abstract) -> bool:
+    """Whether a value from outside is one by identity."""
+    return isinstance(value, (Outside, List)) or isinstance(value, Tuple) and value.cls in (list, dict)
 
 
 def _is_own(owner: Any, name: str) -> bool:
@@ -305,6 +310,18 @@ class Prologue(CodeGuards):
             self.loaded[key] = self.guarded(self.emit("call", *asked, data=tuple(kwargs)), cache(*args, **kwargs))
         return self.loaded[key]
 
+    def separate(self) -> None:
+        """Guard that no list, dict or object from outside is (in) an argument: derivatives would be missed there."""
+        given, outside = [x for x in self.taken if x in self.slots], self.outside - self.slots.keys()
+        others = [x for x, kind in self.types.items() if x in outside and _is_reference(kind)]
+        if given and others:
+            if not are_elsewhere(given_ids(*self._examples(given)), *self._examples(others)):
+                raise Refused("what is outside is (a part of) an argument, too")
+            self.require(self.call(are_elsewhere, self.ids_of(given), *others))
+
+    def _examples(self, operands: list[Variable]) -> list[Any]:
+        return [self.types[x].example for x in operands]
+
     def leaves(self) -> dict[Variable, Slot]:
         """The parts of arguments that are objects, as far as they were read, each with its slot."""
         return {v: slot for v, slot in self.slots.items() if isinstance(v, Variable) and v not in self.taken}
@@ -330,7 +347,11 @@ class Prologue(CodeGuards):
             if isinstance(example, (set, frozenset)):
                 self.require_equal(owner, frozenset(example))
             elif isinstance(example, dict):
-                self.require_equal(self.call(tuple, owner), tuple(example))
+                keys = tuple(example)
+                if any(is_object(self, part) for key in keys for part in (key if type(key) is tuple else (key,))):
+                    self.require(self.call(has_keys, owner, Constant(keys)))
+                else:
+                    self.require_equal(self.call(tuple, owner), keys)
             else:
                 self.require_equal(self.call(len, owner), len(example))
 

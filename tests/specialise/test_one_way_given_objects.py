@@ -323,3 +323,44 @@ def test_gradients_share_nothing_with_the_object():
         found.w[:] = 7.0
         found.b[:] = 7.0
     assert layer.w[0, 0] == 0.1
+
+
+class Known:
+    def __init__(self, w, v):
+        self.w, self.v, self.parts = w, v, [w, v]
+
+
+HELD = Known(2.0, 3.0)
+LISTED, KEYED, FLAT = [HELD, "a", None], {HELD: 1.0}, HELD.parts
+
+
+def by_a_global(n, x, kinds=(1, "a")):
+    return HELD.w * x * n.v * len([kinds, "a", None])
+
+
+def by_a_list(n, x):
+    return LISTED[0].w * x * n.v
+
+
+def by_its_part(n, x):
+    return FLAT[0] * x * len([n, "a", None])
+
+
+def by_a_key(n, x):
+    return sum(k.w * x for k in KEYED) * n.v
+
+
+@pytest.mark.parametrize("f", [by_a_global, by_a_list, by_its_part, by_a_key])
+def test_an_argument_that_is_read_by_another_name(f):
+    """It is an error, or right; what another one was given alike is no reason to miss it."""
+    other, deep = Known(5.0, 7.0), Known(5.0, 7.0)
+    deep.inner = HELD
+    for given in (other, HELD, other, deep, HELD):
+        expected = None
+        try:
+            expected = oracle(f, given, 2.0)[1]
+        except ad.NotDifferentiable:
+            with pytest.raises(ad.NotDifferentiable):
+                ad.gradient(f, given, 2.0)
+        for _ in range(2 if expected is not None else 0):
+            same(ad.gradient(f, given, 2.0), expected)

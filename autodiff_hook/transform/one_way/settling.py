@@ -23,7 +23,7 @@ def settle(inf: Earnest) -> None:
         raise Refused("what is outside is changed beside an object of which the dictionary is read")
     built = dict(inf.origins)
     inf.settling = True
-    _separate(inf)
+    inf.world.separate()
     given_arrays.settle(inf)
     for (owner, name), value in inf.assigned.items():
         for other, looked in inf.looked | set(inf.assigned):
@@ -48,17 +48,6 @@ def settle(inf: Earnest) -> None:
         changed = [(example_of(inf.type_of(owner)), name) for owner, name, _ in inf.commits]
         contents = [x for x, name in changed if name is None]
         require_apart(contents, [x for x, name in changed if name is not None])
-
-
-def _separate(inf: Earnest) -> None:
-    """What belongs to an argument has no other name, by which its derivatives would be missed."""
-    read: set[tuple[Operand, str | None]] = {*inf.looked, *((inf.final(x), None) for x in inf.peeked)}
-    given = [(owner, name) for owner, name in read if inf.world.is_given(owner)]
-    for other, name in read if given else ():
-        if not inf.world.is_given(other):
-            for owner, same in given:
-                if same == name or name == "__dict__":
-                    _require_another(inf, owner, other)
 
 
 def _is_equal(inf: Earnest, before: Operand, kept: Operand) -> bool:

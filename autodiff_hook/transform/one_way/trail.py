@@ -39,6 +39,7 @@ from autodiff_hook.transform.specialise.counting import has_count
 from autodiff_hook.transform.specialise.infer import Evaluate, Inference
 from autodiff_hook.transform.specialise.lattice import example_of, is_number_of, leaves_in, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
+from autodiff_hook.transform.specialise.objects import is_object
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Given, OwnPlan, Plan, RulePlan
 from autodiff_hook.transform.specialise.results import abstract_of
 from autodiff_hook.transform.specialise.views import base_of, is_sure
@@ -298,7 +299,9 @@ class Trail(Inference):
         """A key that is read out of a dict or a set."""
         if isinstance(key, Variable):
             return key
-        if is_open(key):
+        if is_object(self.world, key):
+            return self.world.constant(key)
+        if is_open(key) or type(key) is tuple and any(is_object(self.world, x) for x in key):
             return self.perform("build_tuple", list(map(self.shown, key)))
         self.program.shown.update(key if type(key) is tuple else (key,))
         return Constant(key)

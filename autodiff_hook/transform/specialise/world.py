@@ -90,6 +90,9 @@ class World(Protocol):
     def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
         """Guard that two objects from outside are two, with attributes of their own."""
 
+    def separate(self) -> None:
+        """Guard that no list, dict or object from outside is (in) an argument."""
+
     def same(self, owner: Operand, other: Operand) -> bool:
         """Whether two objects that are loaded on entry are one, guarded."""
 
