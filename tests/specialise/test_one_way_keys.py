@@ -104,6 +104,32 @@ def test_what_a_class_says_is_no_number_to_be_hashed(number):
         assert ad.hvp(f, (0.7, 1.3, number), (1.0, 2.0, 0.0))[0] == (2.0 if number in (2**62, 5) else 0.0)
 
 
+class Node:
+    def __init__(self, name):
+        self.name = name
+
+
+NODES = [Node("a"), Node("b"), Node("c")]
+COSTS = {NODES[0]: 2.0, NODES[1]: 3.0, (NODES[0], NODES[1]): 5.0, (NODES[1], Mode("a")): 0.5}
+
+
+def by_nodes(x, y):
+    a, b = NODES[:2]
+    total = x * COSTS[a] + y * COSTS.get(b, x) + x * y * COSTS[a, b] * COSTS[b, Mode("a")]
+    return total + (x if NODES[2] in COSTS else y) + COSTS.get(NODES[2], 1.0) * x * x
+
+
+def test_objects_that_are_like_no_other():
+    check_slopes(by_nodes, 0.7, 1.3)
+    NODES.insert(0, NODES.pop(1))
+    with pytest.raises(KeyError):
+        ad.gradient(by_nodes, 0.7, 1.3)
+    COSTS[NODES[0], NODES[1]], COSTS[NODES[1], Mode("a")] = 2.0, 4.0
+    check_slopes(by_nodes, 0.7, 1.3)
+    COSTS[NODES[2]] = 7.0
+    check_slopes(by_nodes, 0.7, 1.3)
+
+
 def test_keys_that_are_there_by_now():
     def f(x, y):
         return x * y * FACTORS[Unit(new=1), MILE]
