@@ -70,6 +70,7 @@ MILE, SEEN = Unit(mile=1), []
 
 
 def factor(x, y):
+    x = x if Unit.__hash__(MILE) == hash(MILE) else y
     return x * y * FACTORS[Unit(km=1), MILE] + FACTORS.get((Named(s=1), Unit(h=1)), 1.0) * y * FACTORS["none"]
 
 
@@ -128,6 +129,35 @@ def test_objects_that_are_like_no_other():
     check_slopes(by_nodes, 0.7, 1.3)
     COSTS[NODES[2]] = 7.0
     check_slopes(by_nodes, 0.7, 1.3)
+
+
+def counted(x, y):
+    total, seen = {}, set()
+    for node, count in ((NODES[0], x), (NODES[1], y), (NODES[0], x * y)):
+        if node not in total:
+            total[node] = 0.0
+        total[node] += count
+        seen.add(node)
+    named = {(node, 1): value * len(node.name) for node, value in total.items()}
+    return named[NODES[0], 1] * total[NODES[1]] + len(seen) * x + sum(len(k.name) * v for (k, _), v in named.items())
+
+
+def weighed(a, b, x):
+    total = {a: x, "kind": None}
+    total[b] = x * x
+    total[a] *= b.name
+    del total["kind"]
+    return sum(k.name * v for k, v in total.items()) * (1.0 if len(total) > 1 else a.name)
+
+
+def test_objects_as_keys_of_dicts_of_the_program():
+    check_slopes(counted, 0.7, 1.3)
+    NODES.reverse()
+    check_slopes(counted, 0.7, 1.3)
+    NODES.append(NODES[0])
+    one, other = Node(2.0), Node(3.0)
+    for a, b in ((one, other), (one, one), (other, one), (other, other)):
+        check(weighed, a, b, 0.7, specialised=None)
 
 
 def test_keys_that_are_there_by_now():

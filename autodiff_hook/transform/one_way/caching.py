@@ -12,7 +12,8 @@ from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, V
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.arguments import described
 from autodiff_hook.runtime.asking import CALLER, asked, require_answered
-from autodiff_hook.transform.one_way.containers import UNKNOWN, is_like_no_other, known_value, parts
+from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, parts
+from autodiff_hook.transform.one_way.identities import is_like_no_other
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import has_objects
 from autodiff_hook.transform.specialise.abstract import (

@@ -12,6 +12,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import behind, has_in_type
 from autodiff_hook.transform.one_way.held import held_by, is_answered_by_base, is_derived
+from autodiff_hook.transform.one_way.identities import is_alone, itself
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container, is_open
 from autodiff_hook.transform.specialise.abstract import (
@@ -213,9 +214,8 @@ def taken_at_once(inf: Path, source: Operand) -> Any:
 
 def as_key(inf: Path, operand: Operand) -> Any:
     """What an operand is as a key: its value, which decides about the way; an object that is like no other, itself."""
-    value = inf.type_of(operand)
-    if isinstance(value, Fresh) and is_like_no_other(inf, value.cls):
-        return value.made
+    if is_alone(inf, operand):
+        return itself(inf, operand)
     if operand in inf.tuples:
         return tuple([as_key(inf, x) for x in inf.tuples[operand]])
     return inf.pin(operand)
@@ -248,11 +248,6 @@ def as_item(inf: Path, operand: Operand, held: Collection[Any]) -> Any:
 
 def _is_equal(inf: Path, a: Operand, b: Operand) -> bool:
     return bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "==")])))
-
-
-def is_like_no_other(inf: Path, cls: type) -> bool:
-    """Whether objects of a class equal none but themselves."""
-    return all(look(inf, cls, name) is getattr(object, name) for name in ("__hash__", "__eq__"))
 
 
 def in_any_order(inf: Path, operand: Operand) -> Operand:

@@ -11,7 +11,8 @@ from autodiff_hook import budget
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.hashes import Hashed
 from autodiff_hook.runtime.lacking import lack
-from autodiff_hook.transform.one_way.containers import is_like_no_other, parts
+from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.identities import is_alone, the_one
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Outside
@@ -24,8 +25,8 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
     items = inf.tuples.get(operand, [operand])
     if not any(is_object(inf.type_of(x)) for x in items):
         return inf.pin(operand)
-    if all(_is_one_alone(inf, x) or not is_object(inf.type_of(x)) for x in items):
-        found = [_alone(inf, x) if is_object(inf.type_of(x)) else inf.pin(x) for x in items]
+    if all(_is_from_outside(inf, x) or not is_object(inf.type_of(x)) for x in items):
+        found = [the_one(inf, x) if is_object(inf.type_of(x)) else inf.pin(x) for x in items]
         return tuple(found) if operand in inf.tuples else found[0]
     budget.check(len(held))
     before, own = _effects(inf, items), {inf.type_of(x).cls for x in items if is_object(inf.type_of(x))}  # type: ignore[attr-defined]
@@ -44,23 +45,14 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
     return same
 
 
-def _is_one_alone(inf: Path, operand: Operand) -> bool:
+def _is_from_outside(inf: Path, operand: Operand) -> bool:
     """Whether a value is an object from outside that equals none but itself."""
-    value = inf.type_of(operand)
-    return isinstance(value, Outside) and is_object(value) and is_like_no_other(inf, value.cls)
-
-
-def _alone(inf: Path, operand: Operand) -> Any:
-    """An object that equals none but itself: it decides about the way."""
-    example = inf.type_of(operand).example
-    if not inf.world.same(inf.final(operand), inf.world.constant(example)):
-        raise Refused("an object that was another one")
-    return example
+    return isinstance(inf.type_of(operand), Outside) and is_alone(inf, operand)
 
 
 def _hash_of(inf: Path, operand: Operand) -> int:
-    if _is_one_alone(inf, operand):
-        return hash(_alone(inf, operand))
+    if _is_from_outside(inf, operand):
+        return hash(the_one(inf, operand))
     if is_object(inf.type_of(operand)):
         return int(inf.pin(inf.call(Constant(hash), [operand])))
     return hash(inf.pin(operand))

@@ -103,6 +103,8 @@ class Trail(Inference):
         self.building: set[Operand] = set()
         self.remembered: dict[Any, Operand] = {}
         """What caches keep of what has derivatives."""
+        self.given_keys: list[Operand] = []
+        """The objects of the arguments that are keys: each is another one."""
         self.caches: dict[int, str] = {}
         """Whether a cache from outside is asked on entry or in its place, by its identity."""
         self.numbers: dict[Any, Operand] = {}

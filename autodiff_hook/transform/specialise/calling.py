@@ -196,8 +196,9 @@ def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: 
     if declared(EFFECTS, function) and id(function) not in DEFINITIONS:
         raise Refused(f"a call of {named(function)}, which has effects")
     if type(function) is MethodType:
-        method = wrapped_by(function.__func__) if type(function.__func__) is FunctionType else function.__func__
-        return call_known(inf, s, method, [Constant(function.__self__), *args], kwargs)
+        return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
+    if type(function) is FunctionType and wrapped_by(function) is not function:
+        return call_known(inf, s, wrapped_by(function), args, kwargs)
     does = _of_objects(inf, s, function, args, kwargs)
     return _call_plainly(inf, s, function, args, kwargs) if does is None else does()
 

@@ -1,0 +1,46 @@
+"""Objects that equal none but themselves, as keys on one way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_hook.ir.types import Operand
+from autodiff_hook.transform.one_way.operators import is_object
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import Fresh, Outside
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.objects import look
+
+
+def is_like_no_other(inf: Path, cls: type) -> bool:
+    """Whether objects of a class equal none but themselves."""
+    return all(look(inf, cls, name) is getattr(object, name) for name in ("__hash__", "__eq__"))
+
+
+def is_alone(inf: Path, operand: Operand) -> bool:
+    """Whether a value is an object that equals none but itself."""
+    value = inf.type_of(operand)
+    return is_object(value) and is_like_no_other(inf, value.cls)
+
+
+def itself(inf: Path, operand: Operand) -> Any:
+    """What such an object is as a key: itself if it is from outside, which decides about the way, else an operand."""
+    value, key = inf.type_of(operand), inf.final(operand)
+    if isinstance(value, Fresh):
+        return value.made
+    if not inf.world.is_given(key):
+        return the_one(inf, operand)
+    same = next((x for x in inf.given_keys if x is key or inf.world.same(x, key)), None)
+    if same is None:
+        inf.given_keys.append(key)
+    return same or key
+
+
+def the_one(inf: Path, operand: Operand) -> Any:
+    """An object from outside: which one it is decides about the way."""
+    value, key = inf.type_of(operand), inf.final(operand)
+    if not isinstance(value, Outside) or not inf.world.is_outside(key):
+        raise Refused("an object that is not known on entry is a key")
+    if not inf.world.same(key, inf.world.constant(value.example)):
+        raise Refused("an object that was another one")
+    return value.example
