@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 from specialised_cases import check, check_slopes
 
@@ -158,6 +159,35 @@ def test_objects_as_keys_of_dicts_of_the_program():
     one, other = Node(2.0), Node(3.0)
     for a, b in ((one, other), (one, one), (other, one), (other, other)):
         check(weighed, a, b, 0.7, specialised=None)
+
+
+def one_of_several(x, y):
+    faces = [[x, "a"], [y, "b"], [x, "a"]]
+    outer, alike = faces[1], faces[:]
+    held, node = {}, Node(x)
+    inner = [face for face in faces if face is not outer]
+    total = sum(face[0] for face in inner) * (alike is not faces) * (alike[1] is outer) * (held is not vars(node))
+    return total * (x if vars(node) is node.__dict__ and set() is not set() else y) * (faces[0] is faces[0])
+
+
+def test_lists_that_are_compared_by_identity():
+    check_slopes(one_of_several, 0.7, 1.3)
+
+
+RATES, LEVEL = {0.5: 2.0, 1.5: 3.0, 0.0: 4.0}, Node(np.float64(0.5))
+
+
+def by_a_float(x, y):
+    kinds, own = [1, "a"], {LEVEL.name: x, 3: y}
+    return x * RATES[LEVEL.name] * y + own[LEVEL.name] * len(kinds)
+
+
+def test_constant_floats_as_keys():
+    for level in (np.float64(0.5), 1.5, 0.5, 0.0):
+        LEVEL.name = level
+        check_slopes(by_a_float, 0.7, 1.3, specialised=None if level == 0.0 else True)
+    assert ad.gradient(lambda x: {x: x}[x] * len([1, "a"]), 0.7) == (2.0,)
+    assert ad.gradient(lambda n: {n.name: 3.0}[n.name] * n.name * len([1, "a"]), Node(0.5))[0].name == 6.0
 
 
 def test_keys_that_are_there_by_now():

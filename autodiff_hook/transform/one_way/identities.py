@@ -1,15 +1,32 @@
-"""Objects that equal none but themselves, as keys on one way."""
+"""What lists, dicts and objects are by identity on one way, and objects that equal none but themselves as keys."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from autodiff_hook.ir.types import Operand
+from autodiff_hook.ir.types import Operand, Statement
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Fresh, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import known_as
+
+
+def same(inf: Path, s: Statement) -> Abstract | None:
+    """``a is b`` of lists, dicts and sets: what the program makes is nothing else; None of other values."""
+    if not all(_is_container(inf, x) for x in s.operands):
+        return None
+    a, b = s.operands
+    found = inf.contents[a] is inf.contents[b]
+    if not found and a in inf.origins and b in inf.origins:
+        raise Refused("which of several containers it is")
+    return known_as(inf, s, found == (s.op == "is"))
+
+
+def _is_container(inf: Path, operand: Operand) -> bool:
+    value = inf.type_of(operand)
+    return isinstance(value, Container) and value.cls in (list, dict, set)
 
 
 def is_like_no_other(inf: Path, cls: type) -> bool:

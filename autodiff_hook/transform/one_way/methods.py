@@ -27,7 +27,7 @@ def _changes(method: Any, pinned: int = 0) -> Method:
         held, given = inf.changed(owner), [*(as_key(inf, x) for x in args[:pinned]), *args[pinned:]]
         try:
             found: Operand | None = method(held, *given)
-        except (IndexError, KeyError) as error:
+        except (IndexError, KeyError, TypeError) as error:
             raise Raised(error) from None
         return Constant(None) if found is None else found
 

@@ -286,7 +286,8 @@ class Trail(Inference):
             if operand in self.outer.random:
                 raise Refused("a random number decides about the way")
             value = example_of(abstract)
-            if type(value) not in (bool, str, *WHOLE) and not _is_of_whole_numbers(abstract):
+            plain = type(value) in (bool, str, *WHOLE) or _is_of_whole_numbers(abstract)
+            if not plain and not self._is_constant(operand, value):
                 raise Refused(f"{named(abstract)} decides about the way")
             if type(value) is bool:
                 self.guard(operand, value)
@@ -296,6 +297,12 @@ class Trail(Inference):
                 self._guard_equal(operand, value)
             self.pinned[operand] = value
         return self.pinned[operand]
+
+    def _is_constant(self, operand: Operand, value: Any) -> bool:
+        """Whether a value is a float that is loaded on entry and no argument, and is shown by what it equals."""
+        key = self.final(operand)
+        outside = self.world.is_outside(key) and not self.world.is_given(key)
+        return outside and type(value) in (float, np.float64) and bool(abs(value) > 0.0)
 
     def shown(self, key: Any) -> Operand:
         """A key that is read out of a dict or a set."""
