@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, check_slopes, is_specialised, slopes
+from specialised_cases import GENERIC, check, check_slopes, is_specialised, oracle, same, slopes
 
 import autodiff_hook as ad
 
@@ -537,3 +537,45 @@ def test_members_of_enums_that_are_given():
     for planet in (*Planet, *Planet):
         check(f, 0.7, planet)
         assert ad.gradient(f, 0.7, planet)[0] == pytest.approx(slopes(partial(f, planet=planet), 0.7)[0])
+
+
+class Registry:
+    def __init__(self):
+        self.total, self.cache, self.names = 1.0, {"n": 2.0}, ["a"]
+
+
+REGISTRY = Registry()
+KNOWN = [REGISTRY, "a", None]
+
+
+def by_two_names(x, y):
+    here, there = REGISTRY, KNOWN[0]
+    before = there.total * there.cache["n"]
+    here.total = x * y
+    there.total += x
+    there.cache["k"] = here.total
+    here.cache["n"] = before + there.cache["k"] * y
+    here.names.append("b")
+    return there.total * here.cache.get("k", y) + there.cache["n"] * len(there.names) + here.cache["n"] * x
+
+
+def changed_while_read(x, y):
+    total = x
+    for name in KNOWN[0].names:
+        if len(REGISTRY.names) < 3:
+            REGISTRY.names.append(name)
+        total *= y
+    return total
+
+
+@pytest.mark.parametrize("f", [by_two_names, changed_while_read])
+def test_what_is_changed_by_two_names(f):
+    for known in (REGISTRY, Registry(), REGISTRY):
+        KNOWN[0] = known
+        for _ in range(3):
+            states = []
+            for run in (f, lambda x, y: ad.gradient(f, x, y), lambda x, y: oracle(f, x, y)[1]):
+                REGISTRY.__init__(), known.__init__()
+                states.append((run(0.7, 1.3), vars(REGISTRY).copy(), vars(known).copy()))
+            assert states[0][1:] == states[1][1:] == states[2][1:]
+            same(states[1][0], states[2][0])

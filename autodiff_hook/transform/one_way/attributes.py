@@ -32,7 +32,7 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
         if name in known and (value.made in inf.results or not _is_read_by_code(look(inf, value.cls, name))):
             return known[name]
         return None
-    key = inf.final(owner)
+    key = inf.assigned_as(inf.final(owner), name)
     inf.looked.add((key, name))
     assigned = inf.assigned.get((key, name))
     return _dictionary(inf, key, value) if name == "__dict__" and assigned is None else assigned
@@ -140,7 +140,7 @@ def _assign(inf: Path, owner: Operand, target: Fresh | Outside, name: str, value
     if isinstance(target, Fresh):
         inf.members(target.made)[name] = value
     else:
-        inf.assigned[inf.final(owner), name] = value
+        inf.assigned[inf.assigned_as(inf.final(owner), name), name] = value
 
 
 _BY_NAME: Final = (object.__getattribute__, object.__setattr__, object.__delattr__)

@@ -82,5 +82,7 @@ def _attributes(inf: Path, operand: Operand, value: Fresh | Outside) -> dict[str
     if any(is_set_by_code(look(inf, value.cls, name)) for name in own):
         raise Refused(f"a copy of {named(value)}")
     inf.world.length(inf.world.part(owner, value.example, "__dict__", False), own)
+    if any(other is not owner and inf.is_the_same(owner, other) for other, _ in inf.assigned):
+        raise Refused(f"a copy of {named(value)}, which is known in two ways")
     names = dict.fromkeys([*own, *(name for other, name in inf.assigned if other is owner)])
     return {name: inf.perform("getattr", [operand], name) for name in names}

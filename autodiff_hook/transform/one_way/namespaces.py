@@ -87,6 +87,6 @@ def _attribute(inf: Path, owner: Operand, name: str) -> Operand | None:
     if not isinstance(value, Outside) or is_set_by_code(look(inf, value.cls, name)):
         raise Refused(f"the dictionary of {named(value)}")
     key = inf.final(owner)
-    if (key, name) not in inf.assigned and not inf.world.has(key, value.example, name):
+    if (inf.assigned_as(key, name), name) not in inf.assigned and not inf.world.has(key, value.example, name):
         return None
     return inf.perform("getattr", [owner], name)

@@ -27,13 +27,14 @@ def settle(inf: Earnest) -> None:
     given_arrays.settle(inf)
     for (owner, name), value in inf.assigned.items():
         for other, looked in inf.looked | set(inf.assigned):
-            if looked == name and other is not owner:
+            if looked == name and other is not owner and not inf.is_the_same(owner, other):
                 _require_another(inf, owner, other)
         inf.commits.append((owner, name, _kept(inf, value, built)))
     for token in inf.dirty:
         origin = inf.origins[token]
         for other in inf.peeked - {origin}:
-            _require_another(inf, origin, other)
+            if not inf.is_the_same(origin, other):
+                _require_another(inf, origin, other)
         content = inf.written_out(token, built)
         _require_real(inf, content)
         inf.commits.append((origin, None, content))

@@ -140,9 +140,17 @@ class Trail(Inference):
             while operand in self.versions:
                 operand = self.versions[operand]
             if operand not in self.stale_views:
-                return operand
+                return self._changed_elsewhere(operand) if self.dirty else operand
             s = self.viewing_of(operand)
             self.versions[operand] = self.perform(s.op, s.operands, s.data)
+
+    def _changed_elsewhere(self, operand: Operand) -> Operand:
+        """What a list, dict or set from outside is now, if it was changed by another name."""
+        kind = self.type_of(operand)
+        if not isinstance(kind, Outside) or kind.cls not in (list, dict, set):
+            return operand
+        owner = self.final(operand)
+        return next((x for x in self.dirty if self.is_the_same(owner, self.origins[x])), operand)
 
     def viewing_of(self, view: Operand) -> Statement:
         """What has taken a view out of an array; guarded if another layout of that would have made it a copy."""
@@ -225,6 +233,22 @@ class Trail(Inference):
         self.types[token] = abstract
         return token
 
+    def assigned_as(self, owner: Operand, name: str) -> Operand:
+        """By what an attribute of an object from outside was assigned: itself, or another name of the same object."""
+        if (owner, name) in self.assigned or not self.world.is_outside(owner) or self.world.is_given(owner):
+            return owner
+        for other, assigned in self.assigned:
+            if assigned == name and self.is_the_same(owner, other):
+                return other
+        return owner
+
+    def is_the_same(self, owner: Operand, other: Operand) -> bool:
+        """Whether two objects that are loaded on entry are one: guarded if they are, and none is an argument."""
+        loaded = all(self.world.is_outside(x) and not self.world.is_given(x) for x in (owner, other))
+        example = example_of(self.type_of(owner)) if loaded else MISSING
+        alike = example is not MISSING and example is example_of(self.type_of(other))
+        return alike and self.world.same(owner, other)
+
     def members(self, made: Any) -> dict[str, Operand]:
         """The attributes of an object that the program has made."""
         return self.objects.setdefault(made, {})
@@ -240,6 +264,9 @@ class Trail(Inference):
             value = self.type_of(origin)
             if isinstance(value, Outside) and value.cls is not self.types[operand].cls:  # type: ignore[attr-defined,index]
                 raise Refused(f"a change of {named(value)}")
+            others = [other for x, other in self.origins.items() if x is not operand]
+            if operand not in self.dirty and any(self.is_the_same(origin, other) for other in others):
+                raise Refused("an object that is known in two ways is changed")
             self.dirty[operand] = None
             self.versions[origin] = operand
         return self.contents[operand]
