@@ -11,7 +11,7 @@ from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import known_as
@@ -22,15 +22,21 @@ def hashed(inf: Path, s: Statement, args: Args) -> Abstract | None:
     """``hash(x)``; None if native code says it of what is not known."""
     value = inf.type_of(args[0])
     if is_object(value):
-        method = look(inf, value.cls, "__hash__")
-        if type(method) is not FunctionType:
-            raise Refused(f"the hash of {named(value)}")
+        method = hash_method(inf, value)
         number = inf.pin(inf.call(Constant(method), list(args)))
         if not isinstance(number, int):
             raise Raised(TypeError("__hash__ method should return an integer"))
         return known_as(inf, s, hash(Hashed(number)))
     known = known_value(inf, args[0])
     return known_as(inf, s, hash(known)) if known is not UNKNOWN and _is_constant(known) else None
+
+
+def hash_method(inf: Path, value: Fresh | Outside) -> FunctionType:
+    """The ``__hash__`` of an object, which has to be Python code."""
+    method = look(inf, value.cls, "__hash__")
+    if type(method) is not FunctionType:
+        raise Refused(f"the hash of {named(value)}")
+    return method
 
 
 def _is_constant(value: Any) -> bool:

@@ -26,6 +26,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Fresh,
     Instance,
     Known,
+    List,
     Lookup,
     Number,
     Outside,
@@ -147,7 +148,8 @@ class Trail(Inference):
     def _changed_elsewhere(self, operand: Operand) -> Operand:
         """What a list, dict or set from outside is now, if it was changed by another name."""
         kind = self.type_of(operand)
-        if not isinstance(kind, Outside) or kind.cls not in (list, dict, set):
+        changes = isinstance(kind, (Outside, Tuple)) and kind.cls in (list, dict, set) or isinstance(kind, List)
+        if not changes:
             return operand
         owner = self.final(operand)
         return next((x for x in self.dirty if self.is_the_same(owner, self.origins[x])), operand)
