@@ -70,7 +70,8 @@ def grad(f: Callable[P, Any], argnums: Argnums = 0) -> Callable[P, Any]: ...
 def grad(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False) -> Callable[..., Any]:
     """The gradient of ``f`` as a function: a bare result for an int ``argnums``, a tuple for a tuple.
 
-    With ``has_aux``, ``f`` returns ``(value, aux)``, and the function made of it ``(gradient, aux)``.
+    The arguments that ``argnums`` does not name are constants, and cost nothing. With ``has_aux``, ``f`` returns
+    ``(value, aux)``, and the function made of it ``(gradient, aux)``.
 
     >>> grad(lambda x, n: x ** n)(2.0, 3)
     12.0
