@@ -116,6 +116,25 @@ def test_objects_that_are_called_may_change():
     assert ad.gradient(called, 1.5) == (9.0,)
 
 
+def test_calls_that_are_static_or_of_the_class():
+    class Static:
+        @staticmethod
+        def __call__(x):
+            return x**3
+
+    class OfClass:
+        power = 3
+
+        @classmethod
+        def __call__(cls, x):
+            return x**cls.power
+
+    for called in (Static(), OfClass()):
+        for _ in range(2):
+            assert ad.gradient(called, 2.0) == (12.0,)
+            assert ad.gradient(lambda x, f=called: f(x) * x, 2.0) == (32.0,)
+
+
 def test_what_a_class_is_called_with_changes(monkeypatch):
     class Power:
         def __call__(self, x):
