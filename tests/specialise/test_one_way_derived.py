@@ -174,8 +174,14 @@ def changed_in_place(x, y):
     return float(part.sum() * part.tag + kept.first * v.tag * (kept is v))
 
 
+def viewed(x, y):
+    values = np.array([x, y * y])
+    tag, plain = values.view(type=Tagged, dtype=values.dtype), values.view(float, Plain)
+    return float((tag * x).sum()) * tag.tag + float(plain.view(np.float64, np.ndarray)[0] * plain.norm())
+
+
 FUNCTIONS = [
-    *(made, typed, tagged, parts, matrices, stored, compared),
+    *(made, typed, tagged, parts, matrices, stored, compared, viewed),
     *(in_the_memory_of_another, changed_in_place),
 ]
 

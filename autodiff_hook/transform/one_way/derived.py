@@ -30,7 +30,16 @@ from autodiff_hook.transform.one_way.derived_values import (
     plainly,
 )
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Fresh, Known, Outside, Super
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Fresh,
+    Known,
+    Outside,
+    Super,
+    same_dtype,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import UNARY_DUNDERS, look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
@@ -243,6 +252,7 @@ def _is_of_numpy(function: Any) -> bool:
     return home is np.ndarray or function in (abs, len) or module.partition(".")[0] in ("numpy", "_operator")
 
 
+_OF_VIEW: Final = ("dtype", "type")
 _OF_NEW: Final = ("subtype", "shape", "dtype", "buffer")
 
 
@@ -263,15 +273,20 @@ def _in_memory(inf: Path, s: Statement, given: dict[str, Operand]) -> Abstract |
 
 
 def _viewed(inf: Path, s: Statement, args: Args, kwargs: Kwargs) -> Abstract | None:
-    """``array.view(cls)``."""
-    owner, *given = args
-    value = inf.type_of(owner)
-    if kwargs or len(given) != 1 or not (is_derived(value, inf) or isinstance(value, Array) and not value.scalar):
+    """``array.view(cls)``, or with its own ``dtype``, too."""
+    owner, *rest = args
+    value, given = inf.type_of(owner), dict(zip(_OF_VIEW, rest)) | kwargs
+    shows = is_derived(value, inf) or isinstance(value, Array) and not value.scalar
+    if not shows or not given.keys() <= set(_OF_VIEW):
         return None
-    cls = inf.type_of(given[0])
+    asked = given.pop("type", None) or given.pop("dtype", None)
+    cls = None if asked is None else inf.type_of(asked)
     if not isinstance(cls, Known) or not isinstance(cls.value, type) or not issubclass(cls.value, np.ndarray):
         return None
     array = array_of(inf, owner, value) if is_derived(value, inf) else owner
+    kind = inf.type_of(array)
+    if "dtype" in given and not (isinstance(kind, Array) and same_dtype(known_value(inf, given["dtype"]), kind.dtype)):
+        return None
     if cls.value is np.ndarray:
         return alias(inf, s, array)
     return alias(inf, s, made_array(inf, cls.value, array, owner)) if is_derived_class(cls.value) else None
