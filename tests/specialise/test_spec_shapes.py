@@ -83,3 +83,41 @@ def test_arrays_that_are_captured_may_have_another_shape():
     for other in (held[0], np.array([3.0]), np.array(2.0), np.array([1.0, 2.0, 3.0])):
         held[0] = other
         np.testing.assert_allclose(ad.gradient(f, 2.0)[0], other.sum())
+
+
+def broadcast(x, y):
+    a, b, c = np.broadcast_arrays(x, y[:, None], 2.0)
+    (alone,) = np.broadcast_arrays(y)
+    above, whole = np.broadcast_arrays(a > 0.6, 3, subok=True)
+    return np.sum(np.sin(a) * b**c * np.where(above, whole, 1.0)) + alone[0] * a[0, 1]
+
+
+def test_what_is_broadcast():
+    for size in (2, 3):
+        check(broadcast, np.linspace(0.4, 0.9, size), np.array([0.3, 0.7]))
+
+
+def test_what_is_broadcast_with_what_is_differentiated_is_a_constant():
+    swept = []
+
+    def costly(order):
+        return order * order
+
+    @ad.rrule(costly)
+    def costly_rule(order):
+        def pullback(slope):
+            swept.append(slope)
+            return (2.0 * slope * order,)
+
+        return order * order, pullback
+
+    ad.extend.pure(costly)
+
+    def f(x, order):
+        a, n = np.broadcast_arrays(x, order, subok=False)
+        return np.sum(a * costly(n))
+
+    for _ in range(3):
+        assert ad.gradient(f, 3.0, order=2.0) == (4.0,)
+    assert GENERIC or not swept
+    assert ad.gradient(f, 3.0, 2.0) == (4.0, 12.0) and swept
