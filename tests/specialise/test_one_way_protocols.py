@@ -6,6 +6,7 @@ import collections
 import copy
 import functools
 import math
+from abc import ABCMeta
 
 import numpy as np
 import pytest
@@ -858,3 +859,48 @@ def frozen(x):
 
 def test_functions_that_are_bound_by_hand():
     check_slopes(frozen, 0.7)
+
+
+class Combining(ABCMeta):
+    """Classes that are combined by operators, and say how they are shown."""
+
+    def __add__(cls, other):
+        return cls, other
+
+    def __or__(cls, other):
+        return other
+
+    def __repr__(cls):
+        return f"<{cls.__name__}>"
+
+
+class Shape(metaclass=Combining):
+    bounds = (0.5, None, (2.0, "wide"))
+
+    def __init__(self, width):
+        self.width = width
+        self.limits = copy.deepcopy(self.bounds)
+
+    @staticmethod
+    def evaluate(x, width):
+        return np.exp(-0.5 * (x / width) ** 2)
+
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value * 1.0 if isinstance(self, Shape) and name == "width" else value)
+
+    def __call__(self, x):
+        shapes = [np.shape(x), (2, 2)]
+        scale = 2.0 if None in shapes else self.limits[0] * self.limits[2][0]
+        return scale * self.evaluate(x, self.width)
+
+
+def by_a_class(x, y):
+    return np.sum(Shape.evaluate(np.array([x, 0.3]), y)) + Shape(y)(x)
+
+
+def test_classes_with_a_metaclass_of_their_own():
+    for x, y in ((0.7, 1.3), (0.2, 0.9), (1.1, 2.0)):
+        check(by_a_class, x, y)
+    assert ad.gradient(lambda y: Shape.evaluate(0.7, y), 1.3) == pytest.approx(
+        (Shape.evaluate(0.7, 1.3) * 0.49 / 1.3**3,)
+    )

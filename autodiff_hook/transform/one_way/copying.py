@@ -13,7 +13,17 @@ from autodiff_hook.transform.one_way.containers import as_key, pairs, parts
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import is_open
-from autodiff_hook.transform.specialise.abstract import Array, Container, Fresh, Instance, Known, List, Number, Outside
+from autodiff_hook.transform.specialise.abstract import (
+    Array,
+    Container,
+    Fresh,
+    Instance,
+    Known,
+    List,
+    Number,
+    Outside,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import is_copied_plainly, is_set_by_code, look
 from autodiff_hook.transform.specialise.program import IN_ITS_ORDER
@@ -50,8 +60,8 @@ def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand
         elif cls is list and not isinstance(value, Instance):
             made = done[operand] = inf.made(list, [])
             inf.content(made).extend(copied(inf, x, done) for x in parts(inf, operand))
-        elif operand in inf.tuples:
-            done[operand] = inf.perform("build_tuple", [copied(inf, x, done) for x in inf.tuples[operand]])
+        elif operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
+            done[operand] = inf.perform("build_tuple", [copied(inf, x, done) for x in parts(inf, operand)])
         elif is_object(value) and is_plainly_copied(inf, value.cls, "__deepcopy__"):
             made, held = instance(inf, value.cls), _attributes(inf, operand, value)
             done[operand] = made

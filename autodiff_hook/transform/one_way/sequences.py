@@ -48,7 +48,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -136,6 +136,8 @@ def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
             yield place
             continue
         values = inf.type_of(other), inf.type_of(item)
+        if any(map(is_none, values)) and any(map(_is_sequence, values)):
+            continue  # no list or tuple equals None
         if not all(map(_is_comparable, values)):
             raise Refused("a search in what is not known")
         if inf.pin(inf.perform("compare", [other, item], "==")):
@@ -146,6 +148,10 @@ def _is_comparable(value: Abstract) -> bool:
     if isinstance(value, Instance):
         return value.cls is str or issubclass(value.cls, np.dtype)
     return isinstance(value, (Known, Number)) or is_object(value)
+
+
+def _is_sequence(value: Abstract) -> bool:
+    return isinstance(value, (Tuple, Container)) and value.cls in (list, tuple, dict)
 
 
 def build_slice(inf: Path, s: Statement) -> None:

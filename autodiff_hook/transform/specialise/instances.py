@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import typing
+from abc import ABCMeta
 from collections import deque
 from collections.abc import Callable
 from types import FunctionType, MethodType, UnionType
@@ -47,15 +48,16 @@ def isinstance_of(cls: type, classes: Any, subclass: Callable[[type, type], bool
             continue
         if not isinstance(c, type):
             raise Refused("isinstance of what is not a class")
-        if (
-            type(c) is not type
-            and type(c).__instancecheck__ is not type.__instancecheck__
-            and type(c).__module__ != "abc"
-        ):
+        if any(getattr(type(c), name) not in plain for name, plain in _PLAINLY_ASKED.items()):
             raise Refused("a class that decides by itself what its instances are")
         if subclass(cls, c):
             return True
     return False
+
+
+_PLAINLY_ASKED: Final = {
+    name: (getattr(type, name), getattr(ABCMeta, name)) for name in ("__instancecheck__", "__subclasscheck__")
+}
 
 
 def _alternatives(classes: Any) -> tuple[Any, ...] | None:

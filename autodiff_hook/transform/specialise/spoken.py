@@ -50,6 +50,8 @@ def require_native(inf: Inference, s: Statement) -> None:
     for operand in s.operands if names else ():
         kind = inf.type_of(operand)
         if isinstance(kind, Known):
+            if s.op == "call_method" and operand is s.operands[0] and isinstance(kind.value, type):
+                continue  # a class whose method is called is shown nowhere
             for value in kind.value if type(kind.value) is tuple else (kind.value,):
                 _require_native(inf, value, names)
 
