@@ -214,11 +214,15 @@ class CodeGuards(Guards):
         if example is another:
             raise Refused("an object that is known in two ways is changed")
         if self.is_new("apart", identity(owner), identity(other)):
-            if hasattr(example, "__dict__") and hasattr(another, "__dict__"):
-                if example.__dict__ is another.__dict__:
+            first, second = _names(example), _names(another)
+            if first is not None and second is not None:
+                if first is second:
                     raise Refused("two objects share their attributes, and some are assigned")
-                owner, other = (self.emit("getattr", x, data="__dict__") for x in (owner, other))
+                owner, other = self._names_of(owner, example), self._names_of(other, another)
             self.require(self.emit("is_not", owner, other))
+
+    def _names_of(self, owner: Operand, example: Any) -> Operand:
+        return owner if type(example) is dict else self.emit("getattr", owner, data="__dict__")
 
     def same(self, owner: Operand, other: Operand) -> bool:
         """Whether two objects that are loaded on entry are one, guarded."""
@@ -238,3 +242,8 @@ class CodeGuards(Guards):
         if key not in self.loaded:
             self.loaded[key] = self.call(given_ids, *references)
         return self.loaded[key]
+
+
+def _names(value: Any) -> Any:
+    """The dict of the attributes of an object; a dict may be that of another one."""
+    return value if type(value) is dict else getattr(value, "__dict__", None)

@@ -208,6 +208,11 @@ def are_elsewhere(given: set[int], *outside: Any) -> bool:
     return given.isdisjoint(map(id, outside))
 
 
+def are_no_attributes(dicts: tuple[Any, ...], *owners: Any) -> bool:
+    """Whether none of some dicts is that of the attributes of one of these objects."""
+    return {id(dictionary_of(x)) for x in owners}.isdisjoint(map(id, dicts))
+
+
 def itself(reference: Any) -> set[int]:
     """The identity of a list, as a set."""
     return {id(reference)}
@@ -245,7 +250,10 @@ def everything(references: Iterable[Any]) -> list[Any]:
 
 
 def within(reference: Any, once: bool = True) -> set[int] | None:
-    """The lists, dicts and objects that can be reached from one; None if a list or a dict is met twice."""
+    """The lists, dicts and objects that can be reached from one, and the dicts of their attributes.
+
+    None if a list or a dict is met twice.
+    """
     seen: set[int] = set()
     pending = [reference]
     while pending:
@@ -254,7 +262,7 @@ def within(reference: Any, once: bool = True) -> set[int] | None:
         if cls is tuple:
             pending += [x for x in found if type(x) not in _ATOMS]
         elif id(found) in seen:
-            if once and cls in _CONTAINERS:
+            if once and (cls in _CONTAINERS or kind_of(cls) in _ITEMS):
                 return None
         elif cls in _CONTAINERS:
             seen.add(id(found))
@@ -268,8 +276,15 @@ def within(reference: Any, once: bool = True) -> set[int] | None:
                 kinds = set(map(type, chain.from_iterable(items)))
             if not kinds <= _ATOMS:
                 pending += [x for x in items if type(x) not in _ATOMS]
-        elif cls not in _ATOMS and kind_of(cls) == "object":
+        elif cls not in _ATOMS and ((kind := kind_of(cls)) == "object" or kind in _ITEMS):
             seen.add(id(found))
+            if kind in _ITEMS:
+                pending += _ITEMS[kind](found)
+            own = dictionary_of(found)
+            if own is not None:
+                if once and id(own) in seen:
+                    return None
+                seen.add(id(own))
             held = attributes_of(found)
             if not _ATOMS.issuperset([type(x) for _, x in held]):
                 pending += [x for _, x in held]
@@ -282,4 +297,10 @@ def given_ids(*references: Any) -> set[int]:
 
 
 _CONTAINERS: Final = frozenset({list, *DICTS})
+_ITEMS: Final[dict[str, Callable[[Any], Iterable[Any]]]] = {
+    "list": list.__iter__,
+    "tuple": tuple.__iter__,
+    "dict": dict.values,
+}
+"""What gives the items of objects of derived classes, whatever these say."""
 _ATOMS: Final = frozenset({float, int, str, bool, type(None)})

@@ -246,13 +246,13 @@ class Within:
 
     def _constant(self, operand: Operand) -> Operand:
         """What the function has captured, or is bound to."""
-        operand = self.outer.final(operand)
+        given, operand = operand, self.outer.final(operand)
         if self._sources and self._origin(operand) in self._sources:
             raise Refused("what is differentiated has another name, by which it is read")
         operand = self.outer.frozen(operand)
         kind = self.outer.type_of(operand)
         if isinstance(operand, Constant):
-            return operand
+            return operand if isinstance(given, Constant) or self.outer.one_way else self._so_far(given, operand)
         if isinstance(kind, Known) and number_types(kind) is None:
             self.fixed.append((operand, kind))
             return Constant(kind.value)
@@ -263,6 +263,13 @@ class Within:
         made = Variable()
         self.inner.types[made] = self._object(made, kind) if isinstance(kind, Fresh) else self._function(kind)
         return made
+
+    def _so_far(self, operand: Operand, constant: Constant) -> Operand:
+        """A value that is known when the call is first met, as the one that a loop begins with is."""
+        if type(constant.value) is float:
+            return self._parameter(operand)
+        self.fixed.append((operand, Known(constant.value)))
+        return constant
 
     def _object(self, made: Variable, kind: Fresh) -> Abstract:
         """An object of the program around, as it is then."""

@@ -53,9 +53,18 @@ def _gradients(
 
 def is_set(inf: Inference, options: Options, name: str) -> bool:
     """Whether an option is chosen."""
-    kind = inf.type_of(options.get(name, Constant(False)))
-    if not isinstance(kind, Known) or type(kind.value) is not bool:
+    chosen = _known(inf, options.get(name, Constant(False)))
+    if type(chosen) is not bool:
         raise Refused("an operator whose options are not known")
+    return chosen
+
+
+def _known(inf: Inference, option: Operand) -> Any:
+    """The value of an option, which is the same whenever the program comes there."""
+    kind = inf.type_of(option)
+    if not isinstance(kind, Known):
+        raise Refused("an operator whose options are not known")
+    inf.assumptions.fixed.append((option, kind))
     return kind.value
 
 
@@ -86,20 +95,26 @@ def _in_direction(inf: Inference, s: Statement, called: Any, args: Args, options
     primals, tangents = (_items(inf, x) for x in args[1:])
     if len(primals) != len(tangents):
         raise Refused("a derivative in a direction that does not fit")
-    moving = {i: x for i, x in enumerate(tangents) if not is_none(inf.type_of(x))}
-    _tangent(inf, s, args[0], primals, moving)
+    _tangent(inf, s, args[0], primals, moving(inf, tangents))
+
+
+def moving(inf: Inference, tangents: list[Operand]) -> dict[int, Operand]:
+    """The tangents that are not None, by their places; the others are None whenever the program comes there."""
+    found = dict(enumerate(tangents))
+    for i, x in enumerate(tangents):
+        if is_none(inf.type_of(x)):
+            inf.assumptions.fixed.append((found.pop(i), Known(None)))
+    return found
 
 
 def _at_place(inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """``gradient_at`` and ``tangent_at``."""
     function, place, whole, *direction = args
-    number, primals = inf.type_of(place), _items(inf, whole)
-    if not isinstance(number, Known):
-        raise Refused("an operator whose options are not known")
+    number, primals = _known(inf, place), _items(inf, whole)
     if direction:
-        _tangent(inf, s, function, primals, {number.value: direction[0]})
+        _tangent(inf, s, function, primals, {number: direction[0]})
     else:
-        _place(False, inf, s, function, number.value, False, primals)
+        _place(False, inf, s, function, number, False, primals)
 
 
 def _directed(inf: Inference, args: Args, options: Options) -> list[Operand]:
@@ -138,11 +153,9 @@ def like(inf: Inference, s: Statement, primal: Operand, tangent: Operand) -> Ope
 def _applied(work: Work, inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """What an operator does when it is called."""
     function, argnums, has_aux, whole, options = args
-    numbers = inf.type_of(argnums)
-    if not isinstance(numbers, Known):
-        raise Refused("an operator whose options are not known")
+    numbers = _known(inf, argnums)
     function = with_options(inf, function, _named_items(inf, options))
-    work(inf, s, function, numbers.value, is_set(inf, {"has_aux": has_aux}, "has_aux"), _items(inf, whole))
+    work(inf, s, function, numbers, is_set(inf, {"has_aux": has_aux}, "has_aux"), _items(inf, whole))
 
 
 def _items(inf: Inference, whole: Operand) -> list[Operand]:

@@ -12,13 +12,12 @@ from autodiff_hook.runtime import directions
 from autodiff_hook.runtime.deriving import cell_of
 from autodiff_hook.runtime.inner_maps import LinearMap, place_map, pull_back, push_on
 from autodiff_hook.runtime.inner_paths import OnOneWay, following_within
-from autodiff_hook.runtime.within import NO_OPTIONS, Options, is_set, like, with_options
+from autodiff_hook.runtime.within import NO_OPTIONS, Options, is_set, like, moving, with_options
 from autodiff_hook.transform.specialise.abstract import Array, Bound, Closure, Partial
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import BODIES, NAMED, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.lattice import is_none
 from autodiff_hook.transform.specialise.program import IN_ITS_ORDER
 
 
@@ -49,10 +48,9 @@ def _pulled_back(inf: Inference, s: Statement, called: Any, args: Args) -> None:
 def _pushed_on(inf: Inference, s: Statement, called: Any, args: Args) -> None:
     """A call of what ``linearize`` has made on one way."""
     made: LinearMap = args[0].value  # type: ignore[union-attr]
-    moving = {i: x for i, x in enumerate(args[1:]) if not is_none(inf.type_of(x))}
     if len(args) - 1 != len(made.primals):
         raise Refused("a derivative in a direction that does not fit")
-    made.push(s, {i: like(inf, s, made.primals[i], x) for i, x in moving.items()})
+    made.push(s, {i: like(inf, s, made.primals[i], x) for i, x in moving(inf, args[1:]).items()})
 
 
 def _kept(inf: Inference, s: Statement, operand: Operand) -> Operand:

@@ -6,6 +6,8 @@ What is assigned to an object from outside would be missed where that has anothe
 from __future__ import annotations
 
 from autodiff_hook.ir.types import Constant, Operand
+from autodiff_hook.runtime.fitting import are_no_attributes
+from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.transform.one_way import given_arrays
 from autodiff_hook.transform.one_way.earnest import Earnest
 from autodiff_hook.transform.one_way.trail import is_virtual
@@ -38,6 +40,8 @@ def settle(inf: Earnest) -> None:
         content = inf.written_out(token, built)
         _require_real(inf, content)
         inf.commits.append((origin, None, content))
+    _require_other_dicts(inf, {owner for owner, _ in inf.assigned}, inf.peeked)
+    _require_other_dicts(inf, {owner for owner, _ in inf.looked}, {inf.origins[token] for token in inf.dirty})
     for (cls, name), value in inf.class_attributes.items():
         inf.commits.append((Constant(cls), name, _kept(inf, value, built)))
     for (_, name), (globals_, value) in inf.stored_globals.items():
@@ -70,6 +74,20 @@ def _require_another(inf: Earnest, changed: Operand, other: Operand) -> None:
     if first is not None and second is not None:
         held = [inf.emit("getattr", x, data="__dict__", abstract=Instance(dict)) for x in held]
     inf.guard(inf.emit("is_not", *held, abstract=BOOL), True)
+
+
+def _require_other_dicts(inf: Earnest, owners: set[Operand], dicts: set[Operand]) -> None:
+    """None of these dicts is that of the attributes of an object, where one is changed and the other was read."""
+    plain = [x for x in dicts if isinstance(example_of(inf.type_of(x)), dict)]
+    held = [x for x in owners if type(dictionary_of(example_of(inf.type_of(x)))) is dict] if plain else []
+    if not held:
+        return
+    examples = [[example_of(inf.type_of(x)) for x in operands] for operands in (plain, held)]
+    if not are_no_attributes(tuple(examples[0]), *examples[1]):
+        raise Refused("what is changed is read by the dict of its attributes")
+    whole = inf.emit("build_tuple", *plain, abstract=Instance(tuple))
+    test = inf.emit("call", Constant(are_no_attributes), whole, *held, abstract=BOOL, data=())
+    inf.guard(test, True)
 
 
 def _kept(inf: Earnest, value: Operand, built: dict[Operand, Operand]) -> Operand:

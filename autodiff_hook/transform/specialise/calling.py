@@ -196,7 +196,7 @@ def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: 
     if declared(EFFECTS, function) and id(function) not in DEFINITIONS:
         raise Refused(f"a call of {named(function)}, which has effects")
     if type(function) is MethodType:
-        return call_known(inf, s, function.__func__, [Constant(function.__self__), *args], kwargs)
+        return call_known(inf, s, function.__func__, [inf.world.constant(function.__self__), *args], kwargs)
     if type(function) is FunctionType and wrapped_by(function) is not function:
         return call_known(inf, s, wrapped_by(function), args, kwargs)
     does = _of_objects(inf, s, function, args, kwargs)
