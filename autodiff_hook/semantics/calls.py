@@ -299,7 +299,7 @@ def unfolding(function: Any) -> tuple[str, Any]:
     if compiled is not None:
         return "compiled", compiled
     caller = find_in_type(cls, "__call__")
-    if isinstance(caller, (staticmethod, classmethod)):
+    if isinstance(caller, (staticmethod, classmethod)) and type(caller.__func__) is FunctionType:
         return "wrapper", caller.__get__(function, cls)
     return ("callable", caller) if type(caller) is FunctionType or id(caller) in MEANINGS else ("opaque", None)
 
