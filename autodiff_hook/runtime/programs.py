@@ -132,13 +132,13 @@ def joint_ir(
     follow = partial(following, call, one_way, partial(_joint_ir, form, strong), acts=form not in CUT)
     if one_way:
         return follow()
-    callees, copies, changed = Callees(), form == "apart", set[Any]()
+    callees, copies = Callees(), form == "apart"
     try:
-        return follow(callees, limit, copies=copies, changed=changed)
+        return follow(callees, limit, copies=copies)
     except Refused:
         if not callees.tried:
             raise
-        return follow(limit=limit, copies=copies, changed=changed - {UNHANDLED})
+        return follow(limit=limit, copies=copies)
 
 
 def following(
@@ -149,19 +149,17 @@ def following(
     limit: int = STATEMENTS,
     acts: bool = True,
     copies: bool = False,
-    changed: set[Any] | None = None,
 ) -> T:
     """What is made of a function that is understood, once it is known what it changes.
 
-    ``acts``: it may change what is outside; ``copies``: what it is given are copies; ``changed``: what is known of
-    what it changes, and what is found out.
+    ``acts``: it may change what is outside; ``copies``: what it is given are copies.
     """
-    changed = set() if changed is None else changed
+    changed: frozenset[Any] = frozenset()
     while True:
         if callees is not None:
             callees.begin()
         try:
-            known = Understood(call, one_way, frozenset(changed), callees, limit, acts, copies)
+            known = Understood(call, one_way, changed, callees, limit, acts, copies)
             return make(known)
         except Changes as found:
             if found.places <= changed or len(changed) >= _CHANGES:
