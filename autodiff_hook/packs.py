@@ -71,17 +71,18 @@ class Packs:
             self._load_those_of_imported_modules()
 
     def _load_those_of_imported_modules(self) -> None:
-        seen, version = len(sys.modules), self._version()
-        thread = threading.get_ident()
+        version, thread = self._version(), threading.get_ident()
         if thread in self._loading:
             return
         self._loading.add(thread)
         try:
             with lasting():
-                wanted = self._wanted()
-                ready = [entry for entry in wanted if _is_imported(entry.name)]
-                for entry in ready:
-                    self._load(entry)
+                ready = None
+                while ready is None or ready:  # what packs import may want others
+                    seen, wanted = len(sys.modules), self._wanted()
+                    ready = [entry for entry in wanted if _is_imported(entry.name)]
+                    for entry in ready:
+                        self._load(entry)
         finally:
             self._loading.discard(thread)
             if self._version() != version:
