@@ -80,11 +80,12 @@ class Split:
         self.postponed = _LATER * max(_WORTH, self.nodes)
 
     def give_up_where_used(self, code: CodeType, index: int) -> None:
-        """What is given for a parameter is nothing for a program; what does not use it may be one."""
+        """What is given at a place is nothing for a program; what does not use its parameter may be one."""
         self.given_up = True
         ir = shared(code)
         if not isinstance(ir, Unsupported):
-            param = ir.entry.params[index]
+            taken_together = code.co_argcount + code.co_kwonlyargcount
+            param = ir.entry.params[index if index < code.co_argcount else taken_together]
             for s in [s for s in statements_of(ir.blocks) if param in s.operands]:
                 gave_up(code, Reason("what is given", around=s.position))
 

@@ -589,3 +589,16 @@ def test_objects_with_slots_are_not_copied(cls):
 
     for _ in range(3):
         assert ad.gradient(f, 1.5) == pytest.approx(slopes(f, 1.5))
+
+
+def test_objects_with_slots_among_arguments_that_are_taken_together():
+    def shown(*given):
+        xs, holder = given
+        return sum(x * holder.k for x in xs)
+
+    def f(x):
+        odd()
+        return sum(shown([x * i] * 20, Slotted(x)) for i in range(12))
+
+    for _ in range(3):
+        assert ad.gradient(f, 1.5) == pytest.approx(slopes(f, 1.5))
