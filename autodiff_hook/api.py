@@ -101,7 +101,7 @@ def generic_gradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False
 def partial_gradients(
     form: GradientForm, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Places | None
 ) -> Any:
-    """What ``gradient`` or ``withgradient`` give, of the arguments at some places alone."""
+    """What ``gradient`` or ``withgradient`` give, of the arguments at some places alone; None: of all."""
     found, error = (MISS, None) if form == "value_aux" else entered(form, f, args, kwargs, places)
     if found is not MISS:
         return found
@@ -142,12 +142,7 @@ def withgradient(f: Callable[..., Any], /, *args: Any, has_aux: bool = False, **
     >>> withgradient(lambda x: x ** 3, 2.0)
     (8.0, (12.0,))
     """
-    if has_aux:
-        return differentiated(f, args, kwargs, "value_aux", partial(generic_withgradient, has_aux=True))
-    found, error = entered("value", f, args, kwargs)
-    if found is not MISS:
-        return found
-    return differentiated(f, args, kwargs, "value", generic_withgradient, error)
+    return partial_gradients("value_aux" if has_aux else "value", f, args, kwargs, None)
 
 
 @overload

@@ -12,7 +12,7 @@ from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.api import _value_and_back, generic_gradient, gradient, linearize, partial_gradients
 from autodiff_hook.errors import NotDifferentiable, Unsupported
 from autodiff_hook.registry import describe
-from autodiff_hook.runtime.binding import OPERATORS
+from autodiff_hook.runtime.binding import OPERATORS, given_at
 from autodiff_hook.runtime.choosing import Argnums, Chosen, chosen_of
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.jacobians import by_columns, by_rows, forward_pays, gradient_of_zero, moves_freely, rows_of
@@ -156,7 +156,7 @@ def _rows(f: Any, chosen: Chosen, has_aux: bool, args: Any, kwargs: Any) -> Any:
     """What gives the Jacobians by rows, the value of ``f``, and what else it found out."""
     session = opened(f, args, kwargs, has_aux=has_aux, places=chosen.places)
     value, back, *aux = _value_and_back(f, session, has_aux)
-    return functools.partial(by_rows, value, back, chosen.given(args), chosen.order), value, *aux
+    return functools.partial(by_rows, value, back, given_at(chosen.places, args), chosen.order), value, *aux
 
 
 class _Carried(Exception):

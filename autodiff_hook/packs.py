@@ -77,18 +77,22 @@ class Packs:
         self._loading.add(thread)
         try:
             with lasting():
-                ready = None
-                while ready is None or ready:  # what packs import may want others
-                    seen, wanted = len(sys.modules), self._wanted()
-                    ready = [entry for entry in wanted if _is_imported(entry.name)]
-                    for entry in ready:
-                        self._load(entry)
+                while self._load_what_is_ready():
+                    pass  # what packs import may want others
         finally:
             self._loading.discard(thread)
             if self._version() != version:
                 self._changed()
+
+    def _load_what_is_ready(self) -> bool:
+        """Load the packs of modules whose import is over; whether there were any."""
+        seen, wanted = len(sys.modules), self._wanted()
+        ready = [entry for entry in wanted if _is_imported(entry.name)]
+        for entry in ready:
+            self._load(entry)
         if len(ready) == len(wanted):
             self._modules_seen = seen
+        return bool(ready)
 
     def _wanted(self) -> list[Any]:
         if self.entries is None:

@@ -19,7 +19,7 @@ from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.debugging import NANS
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.registry import describe
-from autodiff_hook.runtime.binding import Places
+from autodiff_hook.runtime.binding import Places, given_at
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import require_cotangent
 from autodiff_hook.runtime.mirror import Mirror, formed, gradient_of, mirror_of
@@ -93,7 +93,7 @@ class Reverse:
         self.call = (f, args, kwargs)
         known: dict[int, Mirror] = {}
         self.places = places
-        self.mirrors = [mirror_of(x, known) for x in (args if places is None else places.divided(args)[0])]
+        self.mirrors = [mirror_of(x, known) for x in given_at(places, args)]
         self.function = mirror_of(f, known) if of_function else None
         self.leaves: dict[Mirror, Any] = {}
         self.given = Given(f, self.mirrors)

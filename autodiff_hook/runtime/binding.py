@@ -90,9 +90,10 @@ class Places(NamedTuple):
         others = tuple([i for i in range(count) if i not in given])
         return cls(given, others, given + others, (len(given), *others))
 
-    def divided(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """The arguments that are differentiated, and the others."""
-        return tuple([args[i] for i in self.given]), tuple([args[i] for i in self.others])
+
+def given_at(places: Places | None, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments that are differentiated."""
+    return args if places is None else tuple([args[i] for i in places.given])
 
 
 def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Places | None = None) -> Call | None:
@@ -108,9 +109,9 @@ def unfolded(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], places: Plac
         return None
     if not leading and not kwargs and places is None:
         return Call.plain(f, args)
-    given, rest = (args, ()) if places is None else places.divided(args)
-    shape = Shape(len(given), len(leading), tuple(kwargs), others=() if places is None else places.others)
-    return Call(f, (*given, *leading, *rest, *kwargs.values()), shape)
+    given, others = given_at(places, args), () if places is None else places.others
+    shape = Shape(len(given), len(leading), tuple(kwargs), others=others)
+    return Call(f, (*given, *leading, *[args[i] for i in others], *kwargs.values()), shape)
 
 
 def _called_method(f: Any) -> Any:

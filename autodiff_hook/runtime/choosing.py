@@ -31,10 +31,6 @@ class Chosen(NamedTuple):
         """What was found, bare if ``argnums`` is a number."""
         return found[0] if self.single else found
 
-    def given(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments that are differentiated."""
-        return args if self.places is None else self.places.divided(args)[0]
-
 
 def chosen_of(f: Any, argnums: Argnums, args: tuple[Any, ...]) -> Chosen:
     """What ``argnums`` chooses of the arguments of a call of ``f``; raises ``Unsupported`` if it is out of range."""

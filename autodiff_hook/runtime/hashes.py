@@ -9,7 +9,7 @@ class Hashed:
     """What has a hash that is known."""
 
     def __init__(self, number: Any) -> None:
-        self._number = number
+        self._number: int = number
 
     def __hash__(self) -> int:
-        return self._number  # type: ignore[no-any-return]
+        return self._number

@@ -21,7 +21,7 @@ from autodiff_hook.transform.specialise.constructing import construct
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import implementation, inline_call
 from autodiff_hook.transform.specialise.lattice import example_of, is_class, is_none, is_of_bits
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import is_followed, look
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
 from autodiff_hook.transform.specialise.results import outcome
@@ -86,7 +86,7 @@ def _code(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwarg
         return inline_call(inf, s, inner, args, kwargs)
     if not issubclass(type(function), type):
         method = find_in_type(type(function), "__call__")
-        if type(method) is FunctionType and inf.world.in_scope(method):
+        if is_followed(inf.world, method):
             return inline_call(inf, s, look(inf, type(function), "__call__"), [Constant(function), *args], kwargs)
         raise Refused(f"a call of {named(function)}")
     if not inf.one_way and named_tuples.is_class(inf, function):

@@ -56,7 +56,7 @@ from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types, plain_types
-from autodiff_hook.transform.specialise.objects import class_of, is_object, look
+from autodiff_hook.transform.specialise.objects import class_of, is_followed, is_object, look
 from autodiff_hook.transform.specialise.of_containers import VIEWS
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, is_only_iterated, known_as, pure
 from autodiff_hook.transform.specialise.program import Alias
@@ -260,7 +260,7 @@ def _native_method_call(
     if isinstance(value, Known) and inf.one_way and name in (dictionary_of(value.value) or ()):
         if look(inf, type(value.value), name) is None:
             return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
-    if isinstance(value, Known) and _is_followed(inf, getattr(type(value.value), name, None)):
+    if isinstance(value, Known) and is_followed(inf.world, getattr(type(value.value), name, None)):
         inf.world.method(Constant(value.value), value.value, name)
         return call_with(inf, s, Constant(look(inf, type(value.value), name)), [owner, *args], names)
     if inert_class(value) is np.bool_ and not args and name in ("any", "all", "item", "sum"):
@@ -295,11 +295,6 @@ def _is_builtin(value: Abstract) -> bool:
     """Whether a value is a list, a dict, a tuple or a text."""
     container = isinstance(value, (Tuple, List, Dict, Outside)) and exact_types(value)[0] in (list, dict, tuple)
     return container and built_class(value) is None or inert_class(value) in (str, np.str_)
-
-
-def _is_followed(inf: Inference, method: Any) -> bool:
-    """Whether a method of an object that is known is Python code."""
-    return type(method) is FunctionType and inf.world.in_scope(method)
 
 
 def _has_meaning(method: Any) -> bool:

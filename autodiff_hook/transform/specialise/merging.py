@@ -41,6 +41,7 @@ from autodiff_hook.transform.specialise.lattice import (
     sites_in,
     widened,
 )
+from autodiff_hook.transform.specialise.own_kinds import held_in
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.specialise.infer import Inference
@@ -242,7 +243,7 @@ class Merging:
         """The same of objects from outside; what one of them holds that may be one of them still does."""
         named, roots = {**b.named, **a.named}, {a.root(), b.root()}
         own = [x for x, kind in named.items() if any(roots & reached(site) for site in sites_in(kind))]
-        held = _held_in([*a.examples, *b.new_to(a)], own)
+        held = held_in([*a.examples, *b.new_to(a)], lambda x: [getattr(x, name) for name in own])
         kinds = {x: self.inf.world.attribute_kind(held, x) for x in named}
         if None in kinds.values():
             return
@@ -254,19 +255,6 @@ class Merging:
             a.named[x] = kinds[x]  # type: ignore[assignment]
         for x in [x for x in changed if x in own]:
             self.joined(named[x], kinds[x])  # type: ignore[arg-type]
-
-
-def _held_in(objects: list[Any], names: list[str]) -> list[Any]:
-    """Some objects, and all of their class that they hold in attributes of these names, each once."""
-    cls, pending, found = type(objects[0]), objects[::-1], dict[int, Any]()
-    while pending:
-        x = pending.pop()
-        if type(x) in (list, tuple) or isinstance(x, dict):
-            pending += x.values() if isinstance(x, dict) else x
-        elif type(x) is cls and id(x) not in found:
-            found[id(x)] = x
-            pending += [getattr(x, name) for name in names]
-    return [*found.values()]
 
 
 def _is_object_or_none(inf: Inference, a: Abstract, b: Abstract) -> bool:

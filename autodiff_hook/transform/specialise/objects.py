@@ -122,7 +122,12 @@ def is_object(world: World, found: Any) -> bool:
     if cls.__module__.partition(".")[0] in _LIBRARIES:
         return False
     call = next((base.__dict__["__call__"] for base in cls.__mro__ if "__call__" in base.__dict__), None)
-    return call is None or type(call) is FunctionType and world.in_scope(call)
+    return call is None or is_followed(world, call)
+
+
+def is_followed(world: World, function: Any) -> bool:
+    """Whether what a class has under a name is Python code that is followed."""
+    return type(function) is FunctionType and world.in_scope(function)
 
 
 _LIBRARIES: Final = ("builtins", "typing", "functools", "operator", "itertools", "numpy", "scipy")

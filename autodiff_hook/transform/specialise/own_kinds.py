@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from autodiff_hook.runtime.mirror import attributes_of
@@ -24,14 +25,14 @@ def gather(inf: Inference, value: Record) -> None:
     if (_OWN, value.cls) not in inf.program.changed or site.whole:
         return
     whole = Site(given=True)
-    whole.examples += _reached(site.examples, value.cls)
+    whole.examples += held_in(site.examples, _attributes)
     inf.joined(value, Record(whole, value.cls, example=value.example))
     value.site.whole = True
 
 
-def _reached(objects: list[Any], cls: type) -> list[Any]:
-    """Objects of a class that can be reached by way of such, and of lists, tuples and dicts in them."""
-    pending, seen, found = objects[::-1], set[int](), list[Any]()
+def held_in(objects: list[Any], held: Callable[[Any], Iterable[Any]]) -> list[Any]:
+    """Some objects, and all of their class that they hold, in lists, tuples and dicts too, each once."""
+    cls, pending, seen, found = type(objects[0]), objects[::-1], set[int](), list[Any]()
     while pending:
         x = pending.pop()
         if id(x) in seen:
@@ -39,12 +40,16 @@ def _reached(objects: list[Any], cls: type) -> list[Any]:
         seen.add(id(x))
         if type(x) is cls:
             found.append(x)
-            pending += [held for _, held in attributes_of(x)]
+            pending += held(x)
         elif type(x) in (list, tuple):
             pending += x
         elif isinstance(x, dict):
             pending += x.values()
     return found
+
+
+def _attributes(value: Any) -> list[Any]:
+    return [held for _, held in attributes_of(value)]
 
 
 _OWN: Final = "own class"
