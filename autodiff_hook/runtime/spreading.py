@@ -19,7 +19,7 @@ from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.stopping import stopped
 
 
-def spread(array: Any, *others: Any) -> Any:
+def first_spread(array: Any, *others: Any) -> Any:
     """The first of the results of ``np.broadcast_arrays``."""
     return np.broadcast_arrays(array, *others)[0]
 
@@ -29,7 +29,7 @@ def _broadcast(inf: Inference, s: Statement, called: Any, args: Args, options: O
     if not args or not known or not all([_is_plain(inf.type_of(x)) for x in args]):
         return by_rule(inf, s, called, args, dict(options), called)
     others = [inf.before(s, "call", [Constant(stopped), x], ()) for x in args]
-    parts = [inf.before(s, "call", [Constant(spread), x, *others], ()) for x in args]
+    parts = [inf.before(s, "call", [Constant(first_spread), x, *others], ()) for x in args]
     s.op, s.operands, s.data = _BUILDING, parts, None
     return inf.evaluate(inf, s)
 

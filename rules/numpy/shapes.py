@@ -5,7 +5,7 @@ import numpy as np
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, linear, pure
 from autodiff_hook.registry import nondifferentiable, rrule
-from autodiff_hook.runtime.spreading import spread
+from autodiff_hook.runtime.spreading import first_spread
 from autodiff_hook.signatures import Array
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import numbered, take_cotangent
@@ -102,8 +102,8 @@ linear(
 cotangents(np.broadcast_arrays, "*args, subok=False", 0, args=lambda ȳ, args: unbroadcast_back(ȳ, args))
 
 
-linear(spread, "array, *others", lambda ȳ, array: unbroadcast(ȳ, array))
-pure(spread)
+linear(first_spread, "array, *others", lambda ȳ, array: unbroadcast(ȳ, array))
+pure(first_spread)
 
 
 def unbroadcast_back(ȳ, arrays):

@@ -33,7 +33,7 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
         return tuple(found) if operand in inf.tuples else found[0]
     budget.check(len(held))
     pinned = set(inf.pinned)
-    before, own = _effects(inf, items), {inf.type_of(x).cls for x in items if is_object(inf.type_of(x))}  # type: ignore[attr-defined]
+    before, own = _effects(inf, items), {kind.cls for kind in map(inf.type_of, items) if is_object(kind)}
     hashes = [_hash_of(inf, x) for x in items]
     whole = hash(tuple(map(Hashed, hashes))) if operand in inf.tuples else hashes[0]
     _follow_others(inf, held, own)

@@ -6,7 +6,7 @@ So is what ``vars(x)["k"]`` reads of an argument: an attribute, by whose slot th
 from __future__ import annotations
 
 import builtins
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.transform.one_way.path import Path
@@ -33,9 +33,10 @@ def of_function(inf: Path, s: Statement, args: Args) -> Abstract | None:
 def item(inf: Path, s: Statement) -> Abstract | None:
     """``namespace[key]``; None if it is none."""
     owner, key = s.operands
-    if not _is_namespace(inf.type_of(owner)):
+    value = inf.type_of(owner)
+    if not _is_namespace(value):
         return None
-    found = _found(inf, owner, key)
+    found = _found(inf, value, key)
     if found is None:
         raise Raised(KeyError(inf.pin(key)))
     return alias(inf, s, found)
@@ -44,26 +45,28 @@ def item(inf: Path, s: Statement) -> Abstract | None:
 def contains(inf: Path, s: Statement) -> Abstract | None:
     """``key in namespace``; None if it is none."""
     key, owner = s.operands
-    if not _is_namespace(inf.type_of(owner)):
+    value = inf.type_of(owner)
+    if not _is_namespace(value):
         return None
-    return known_as(inf, s, (_found(inf, owner, key) is not None) == (s.op == "in"))
+    return known_as(inf, s, (_found(inf, value, key) is not None) == (s.op == "in"))
 
 
 def got(inf: Path, s: Statement, name: str, owner: Operand, args: Args) -> Abstract | None:
     """``namespace.get(key)``; None if it is another call."""
-    if name != "get" or not args or not _is_namespace(inf.type_of(owner)):
+    value = inf.type_of(owner)
+    if name != "get" or not args or not _is_namespace(value):
         return None
-    found = _found(inf, owner, args[0])
+    found = _found(inf, value, args[0])
     return alias(inf, s, found or (args[1] if len(args) > 1 else Constant(None)))
 
 
-def _is_namespace(value: Abstract) -> bool:
+def _is_namespace(value: Abstract) -> TypeGuard[Lookup]:
     return isinstance(value, Lookup) and value.name == _NAME
 
 
-def _found(inf: Path, operand: Operand, key: Operand) -> Operand | None:
+def _found(inf: Path, value: Lookup, key: Operand) -> Operand | None:
     """What has a name; None if nothing has."""
-    owner: Operand = inf.type_of(operand).receiver  # type: ignore[attr-defined]
+    owner = value.receiver
     name = inf.pin(key)
     if type(name) is not str:
         raise Refused("a key of a namespace that is no text")
