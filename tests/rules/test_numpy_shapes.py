@@ -12,6 +12,7 @@ from numpy_checks import Case, cases, check, complexes, normal, single
 import autodiff_hook as ad
 from autodiff_hook.api import generic_gradient
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.spreading import first_spread
 from autodiff_hook.testing import check_rule
 from autodiff_rules.numpy import indexing
 
@@ -69,6 +70,7 @@ CASES = [
     Case(np.lib.stride_tricks.sliding_window_view, normal(4, 3), 2, axis=0),
     *(Case(np.broadcast_to, x, (2, 3)) for x in (normal(3), 2.0, normal(2, 1), [1.0, 2.0, 3.0])),
     Case(np.broadcast_arrays, normal(3), normal(2, 1)),
+    *(Case(first_spread, x, normal(2, 1), 1.0) for x in (normal(3), 2.0, normal(2, 1), complexes(3))),
     *(Case(f, x) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d) for x in (2.0, normal(3), M, X, [1.0, 2.0])),
     *(Case(f, normal(3), 2.0) for f in (np.atleast_1d, np.atleast_2d, np.atleast_3d)),
     *(Case(np.take, X, indices=i, axis=a) for i, a in (([0, 2, 2], None), (1, None), ([[0, 1]], 1), (1, -1))),
