@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import chain
 from operator import attrgetter, countOf, itemgetter
 from typing import Any, Final
@@ -25,34 +26,54 @@ class Kind:
     """Of what kind a value has to be: known when all is known that a program reads of it."""
 
     spec: Any = frozenset()
-    plain: tuple[Callable[[Any], tuple[Any, ...]], tuple[type, ...]] | None = None
-    """What reads all parts of an object, and their types, if these are all that is asked."""
-
-    def settle(self, spec: Any) -> None:
-        """Say what is to be asked."""
-        self.spec = spec
-        if type(spec) is tuple and spec[0] == "record":
-            _, _, kinds, absent = spec
-            one_type = all(type(kind) is frozenset and len(kind) == 1 for _, kind in kinds)
-            if one_type and kinds and not absent:
-                names = [name for name, _ in kinds]
-                # Of one name it would be no tuple.
-                read = attrgetter(*names, names[0])
-                self.plain = read, tuple([*kind][0] for _, kind in (*kinds, kinds[0]))
 
 
 Later = dict[Kind, list[Any]]
 """What else has to be of some kind: what objects hold that are of the kind of these objects."""
+Test = Callable[[Any], bool]
 
 
-def is_of(value: Any, kind: Kind) -> bool:
-    """Whether a value is of a kind."""
-    if kind.plain is not None and type(value) is kind.spec[1]:
-        read, types = kind.plain
+def test_of(kind: Kind) -> Test:
+    """What tells whether a value of the class that is asked for is of a kind."""
+    spec = kind.spec
+    if type(spec) is tuple and spec[0] == "record":
+        return _test_of_parts(spec) or partial(is_of, kind)
+    if type(spec) is tuple and spec[0] is list:
+        of_rows = type(spec[1]) is tuple and spec[1][0] is list
+        types = spec[1][1] if of_rows else spec[1]
+        if type(types) is frozenset:
+            return partial(_are_rows if of_rows else _are_items, types)
+    return partial(is_of, kind)
+
+
+def _test_of_parts(spec: Any) -> Test | None:
+    """Of objects whose attributes are of one type each; None if more is asked of them."""
+    _, _, kinds, absent = spec
+    if not kinds or absent or not all(type(kind) is frozenset and len(kind) == 1 for _, kind in kinds):
+        return None
+    names = [name for name, _ in kinds]
+    # Of one name it would be no tuple.
+    read, types = attrgetter(*names, names[0]), tuple([*kind][0] for _, kind in (*kinds, kinds[0]))
+
+    def are_of_types(value: Any) -> bool:
         try:
             return tuple(map(type, read(value))) == types
         except AttributeError:
             return False
+
+    return are_of_types
+
+
+def _are_items(types: frozenset[type], items: Any) -> bool:
+    return _are(items, types, len(items))
+
+
+def _are_rows(types: frozenset[type], rows: Any) -> bool:
+    return countOf(map(type, rows), list) == len(rows) and _are(chain.from_iterable(rows), types, sum(map(len, rows)))
+
+
+def is_of(kind: Kind, value: Any) -> bool:
+    """Whether a value is of a kind."""
     later: Later = {}
     if not fits((value,), kind.spec, later):
         return False
@@ -254,6 +275,8 @@ def within(reference: Any, once: bool = True) -> set[int] | None:
 
     None if a list or a dict is met twice.
     """
+    if type(reference) is list and _ATOMS.issuperset(map(type, reference)):
+        return {id(reference)}
     seen: set[int] = set()
     pending = [reference]
     while pending:

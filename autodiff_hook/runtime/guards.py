@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.runtime.fitting import Kind, is_of
+from autodiff_hook.runtime.fitting import Kind, apart, test_of
 from autodiff_hook.runtime.kinds import MAPPINGS
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -38,6 +39,9 @@ MISS: Final = object()
 """What a specialised program returns if a guard fails."""
 NOTHING: Final[Mapping[Site, Kind]] = MappingProxyType({})
 
+_FEW: Final = 4
+"""Of how many lists it is fastest to compare each with each."""
+
 
 class Guards:
     """A chain of blocks that go on if a test holds, and else return ``MISS``."""
@@ -50,15 +54,17 @@ class Guards:
         """What was loaded and guarded, by what was asked."""
         self.references: list[Variable] = []
         """The lists and dicts among the arguments."""
-        self.kinds: list[tuple[Kind, Abstract]] = []
-        """What lists, dicts and objects have to be, which is known when the program is."""
+        self.kinds: list[tuple[Statement, Abstract]] = []
+        """What asks of what kind lists, dicts and objects are, which is known when the program is."""
         self.flat = True
         """Whether these hold no others."""
 
     def settle(self) -> None:
         """The program is known: so is what it reads of what it is given."""
-        for kind, abstract in self.kinds:
-            kind.settle(_kind(abstract))
+        for asked, abstract in self.kinds:
+            kind = Kind()
+            kind.spec = _kind(abstract)
+            asked.operands[0] = Constant(test_of(kind))
 
     def emit(self, op: str, *operands: Operand, data: Any = None) -> Variable:
         """A statement of the prologue."""
@@ -132,9 +138,17 @@ class Guards:
                 part = self.emit("getitem", operand, Constant(i))
                 self.check(part, item, given)
         elif isinstance(abstract, Reference):
-            kind = Kind()
-            self.kinds.append((kind, abstract))
-            self.require(self.call(is_of, operand, Constant(kind)))
+            fits = self.call(None, operand)
+            self.kinds.append((self.block.statements[-1], abstract))
+            self.require(fits)
+
+    def require_apart(self) -> None:
+        """Go on only if no two of the arguments are one, or hold the same."""
+        if self.flat and len(self.references) <= _FEW:
+            for one, other in combinations(self.references, 2):
+                self.require(self.emit("is_not", one, other))
+        elif len(self.references) > 1:
+            self.require(self.call(apart, *self.references))
 
     def _check_array(self, operand: Variable, dtype: Any, ndim: int | None) -> None:
         # Arrays that were pickled have dtypes of their own.

@@ -16,7 +16,7 @@ from autodiff_hook.runtime.arguments import common, constant_kind, described
 from autodiff_hook.runtime.asking import Arguments, answer_of, require_answered
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
-from autodiff_hook.runtime.fitting import apart, are_elsewhere, given_ids, has_keys
+from autodiff_hook.runtime.fitting import are_elsewhere, given_ids, has_keys
 from autodiff_hook.runtime.guards import MISS, identity
 from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type
 from autodiff_hook.runtime.mirror import form_of
@@ -472,7 +472,6 @@ class Prologue(CodeGuards):
                 self.types[variable] = replace(abstract, at=variable)
                 self.slots[variable] = Slot(Constant(None), taken.index(variable))
                 self.outside.add(variable)
-        if len(self.references) > 1:
-            self.require(self.call(apart, *self.references))
+        self.require_apart()
         self.tangents = parts[count - tangents :]
         return taken, [self.guarded(part, value) for part, value in zip(parts[len(types) :], constants)]

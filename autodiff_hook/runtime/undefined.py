@@ -7,6 +7,7 @@ carried program, whose products are those of ``strong.py``, knows which gradient
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -95,11 +96,13 @@ def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract
     """Give up if one of some cotangents is nan; where to go on."""
     made = definitions(out.statements)
     found = [leaf for abstract, operand in cotangents for leaf in leaves(abstract, operand, made)]
-    others = [operand for abstract, operand in found if not (isinstance(abstract, Number) or _is_of_floats(abstract))]
+    rows = [operand for abstract, operand in found if isinstance(abstract, List) and _is_of_floats(abstract.item)]
+    lists = [operand for abstract, operand in found if _is_of_floats(abstract)]
+    lists += [builder.emit(out, "call", Constant(chain.from_iterable), operand, data=()) for operand in rows]
+    others = [x for abstract, x in found if not (isinstance(abstract, Number) or x in rows or _is_of_floats(abstract))]
     if others:
         builder.emit(out, "call", Constant(RUNTIME["no_nan"]), *others, data=(), result=False)
     numbers = [operand for abstract, operand in found if isinstance(abstract, Number)]
-    lists = [operand for abstract, operand in found if _is_of_floats(abstract)]
     numbers += [builder.emit(out, "call", Constant(sum), operand, data=()) for operand in lists]
     if not numbers:
         return out
@@ -112,7 +115,7 @@ def refuse_nan(builder: Builder, out: Block, cotangents: Iterable[tuple[Abstract
     return after
 
 
-def _is_of_floats(abstract: Abstract) -> bool:
+def _is_of_floats(abstract: Abstract | None) -> bool:
     return isinstance(abstract, List) and isinstance(abstract.item, Number) and abstract.item.types == {float}
 
 
