@@ -194,21 +194,25 @@ def _has_parts(value: Any, kinds: tuple[tuple[str, Any], ...], later: Later) -> 
     return True
 
 
-def apart(*references: Any) -> bool:
-    """Whether no two of them, and of the lists, dicts and objects in them, are one."""
+def ids_if_apart(*references: Any) -> set[int] | None:
+    """What ``given_ids`` finds; None if two of the lists, dicts and objects are one."""
     seen: set[int] = set()
     for reference in references:
         held = within(reference)
         if held is None or not seen.isdisjoint(held):
-            return False
+            return None
         seen |= held
-    return True
+    return seen
 
 
 def elsewhere(outside: Any, given: set[int]) -> bool:
     """Whether what is from outside is none of what is given, and holds none of it."""
-    mine = given_ids(outside) if type(outside) in (tuple, *_CONTAINERS) else {id(outside)}
-    return mine.isdisjoint(given)
+    if id(outside) in given:
+        return False
+    if type(outside) is list and {*map(type, outside)} == {list}:
+        if _ATOMS.issuperset(map(type, chain.from_iterable(outside))):
+            return given.isdisjoint(map(id, outside))
+    return type(outside) not in (tuple, *_CONTAINERS) or given_ids(outside).isdisjoint(given)
 
 
 def has_keys(held: dict[Any, Any], keys: tuple[Any, ...]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.runtime.fitting import Kind, apart, test_of
+from autodiff_hook.runtime.fitting import Kind, ids_if_apart, test_of
 from autodiff_hook.runtime.kinds import MAPPINGS
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -148,7 +148,8 @@ class Guards:
             for one, other in combinations(self.references, 2):
                 self.require(self.emit("is_not", one, other))
         elif len(self.references) > 1:
-            self.require(self.call(apart, *self.references))
+            given = self.loaded["given", *self.references] = self.call(ids_if_apart, *self.references)
+            self.require(self.emit("is_not", given, Constant(None)))
 
     def _check_array(self, operand: Variable, dtype: Any, ndim: int | None) -> None:
         # Arrays that were pickled have dtypes of their own.
