@@ -52,6 +52,12 @@ def constant_kind(value: Any) -> bool:
     )
 
 
+def is_known(value: Any) -> bool:
+    """Whether a value is guarded to be this one."""
+    inert = value is None or issubclass(type(value), (bool, str, enum.Enum))
+    return inert or constant_kind(value) or is_fixed(value)
+
+
 class Unread:
     """Stands for a part of an argument that a program is not given: one that reads it is refused."""
 
@@ -72,7 +78,7 @@ _NAMES: Final = 64
 def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Abstract:
     """The abstract value of an argument, or of data in a global or a closure cell."""
     _require_read(value)
-    if value is None or issubclass(type(value), (bool, str)) or constant_kind(value) or is_fixed(value):
+    if is_known(value):
         return Known(value)
     if type(value) is frozenset and not one_way and {float, int, *_INERT}.issuperset(map(type, value)):
         return Known(value)
@@ -82,8 +88,6 @@ def described(value: Any, one_way: bool = False, by_any_key: bool = False) -> Ab
         found = _of_one_kind(value, one_way)
         if found is not None and (type(value) is not dict or by_any_key):
             return found
-    if issubclass(type(value), enum.Enum):
-        return Known(value)
     try:
         return abstract_of(value)
     except Refused:

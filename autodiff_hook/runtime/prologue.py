@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.runtime.arguments import common, constant_kind, described
+from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Variable
+from autodiff_hook.runtime.arguments import common, constant_kind, described, is_known
 from autodiff_hook.runtime.asking import Arguments, answer_of, require_answered
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
@@ -89,6 +89,16 @@ class Prologue(CodeGuards):
         """The lists of the items of deques."""
         self.own_globals = False
         self.closure: Variable | None = None
+
+    def foresee(self, globals_: dict[str, Any]) -> Load:
+        """What globals are now that are guarded to stay so when they are loaded."""
+
+        def foresee(name: str) -> Operand | None:
+            value = globals_[name] if name in globals_ else getattr(builtins, name, UNBOUND)
+            assigned = value is UNBOUND or place_of(globals_, name) in self.changed
+            return None if assigned or not is_known(value) else Constant(value)
+
+        return foresee
 
     def load(self, globals_: dict[str, Any]) -> Load:
         """How code with these globals loads a global name."""

@@ -57,6 +57,10 @@ class Recorded:
         """What was loaded."""
         return list(self._own.values())
 
+    def foresee(self, globals_: dict[str, Any]) -> Load:
+        """What globals are now, which is asked when they are loaded."""
+        return self._outer.world.foresee(globals_)
+
     def load(self, globals_: dict[str, Any]) -> Load:
         """How code with these globals loads a global name."""
         return partial(self._ask, "load", globals_)

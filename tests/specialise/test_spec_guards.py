@@ -22,6 +22,25 @@ def test_a_global_function():
     changes(names["f"], lambda: names.update(g=math.sin), 3.0)
 
 
+def test_the_globals_of_a_way_that_is_not_taken_are_not_asked_for(monkeypatch, capsys):
+    source = """
+def f(x, way="two"):
+    if way == "one":
+        return one(x) + sum(TABLE) + undefined(x)
+    return two(x) * x
+"""
+    names = scope(source + "def two(x): return 2 * x", TABLE=[1.0, 2.0, 3.0])
+    check(names["f"], 3.0)
+    monkeypatch.setenv("AUTODIFF_TRACE", "1")
+    for value in (None, [], {"a": object()}, math.sin):
+        names["one"] = names["TABLE"] = value
+        assert ad.gradient(names["f"], 3.0) == (12.0,)
+    assert "infer" not in capsys.readouterr().err
+    changes(names["f"], lambda: names.update(two=math.sin), 3.0)
+    names.update(one=math.exp, TABLE=[4.0], undefined=math.cos)
+    check(names["f"], 3.0, "one")
+
+
 def test_a_global_number_of_every_type():
     names = scope("k = 2\ndef f(x): return x * k * x")
     check(names["f"], 3.0)

@@ -11,7 +11,7 @@ import numpy as np
 
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import closure, statements_of, successors
-from autodiff_hook.ir.substituting import copy_blocks
+from autodiff_hook.ir.substituting import copy_blocks, substitute
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Kwargs, Operand, Position, Statement, Variable
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.records import record
@@ -84,7 +84,7 @@ class Body:
 
     def size(self) -> int:
         """How many statements it has."""
-        return sum(len(block.statements) + 1 for block in self.blocks)
+        return sum(1 + sum(s.op != "global" for s in block.statements) for block in self.blocks)
 
 
 def lifted(code: CodeType, generators: bool = False) -> IR:
@@ -121,13 +121,30 @@ def copied(ir: IR, load: Load, handlers: bool = False) -> Body:
 
     A program that raises is run again as it is carried, so nothing is lost without the exception edges (``handlers``).
     """
-    found = closure([ir.entry], successors if handlers else _going_on)
-    reachable = [block for block in ir.blocks if block in found]
+    reachable = _reachable(ir, handlers)
     names: dict[Operand, Operand] = {}
     for s in [s for s in statements_of(reachable) if s.op == "global"]:
         known = load(str(s.data))
         if known is not None:
             names[s.made] = known
+    return _body(ir, reachable, names, handlers)
+
+
+def foreseen(ir: IR, load: Load, handlers: bool) -> tuple[Body, dict[Statement, Constant]]:
+    """A copy where globals stand for what they are now, given by what loads them where that is come to."""
+    body = _body(ir, _reachable(ir, handlers), {}, handlers)
+    found = {s: load(str(s.data)) for s in statements_of(body.blocks) if s.op == "global"}
+    known = {s: x for s, x in found.items() if isinstance(x, Constant)}
+    substitute(body.blocks, {s.made: x for s, x in known.items()})
+    return body, known
+
+
+def _reachable(ir: IR, handlers: bool) -> list[Block]:
+    found = closure([ir.entry], successors if handlers else _going_on)
+    return [block for block in ir.blocks if block in found]
+
+
+def _body(ir: IR, reachable: list[Block], names: dict[Operand, Operand], handlers: bool) -> Body:
     copies = copy_blocks(reachable, names)
     for new in copies.values():
         new.handler = new.handler if handlers else None

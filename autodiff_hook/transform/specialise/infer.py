@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise import keywords, producers, raising
 from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Fresh, Instance, Outside, Tuple
 from autodiff_hook.transform.specialise.activations import Activations
 from autodiff_hook.transform.specialise.assumptions import Assumptions
-from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, copied, lifted
+from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, foreseen, lifted
 from autodiff_hook.transform.specialise.ends import Ends
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
@@ -101,6 +101,8 @@ class Inference:
         """The identities of the lists and dicts from outside, where some may be changed."""
         self.checked: set[Statement] = set()
         """What changes lists or dicts, and looks before whether they are the program's own."""
+        self.foreseen: dict[Statement, Constant] = {}
+        """What globals were taken for, by what loads them."""
         self.params: dict[Operand, Abstract] = {}
         self.started: set[Operand] = set()
         self.records: dict[Variable, Variable] = {}
@@ -318,7 +320,9 @@ class Inference:
         return tuple({id(chain[-1]): chain[-1] for chain in self.chains.values()}.values())
 
     def _copy(self, code: Any, globals_: dict[str, Any], generators: bool = False) -> Body:
-        body = copied(lifted(code, generators), self.world.load(globals_), handlers=not generators and self._handles())
+        handlers = not generators and self._handles()
+        body, known = foreseen(lifted(code, generators), self.world.foresee(globals_), handlers)
+        self.foreseen |= known
         if not self.one_way:
             raising.settle(body)
             # But for their handlers, blocks are one.

@@ -274,7 +274,12 @@ def _make_function(inf: Inference, s: Statement) -> Abstract:
 def _global(inf: Inference, s: Statement) -> Abstract:
     name, globals_ = str(s.data), inf.globals_here
     if place_of(globals_, name) not in inf.program.changed:
-        raise Refused(f"the global name {name} is not defined")
+        loaded, known = inf.world.load(globals_)(name), inf.foreseen.get(s)
+        if loaded is None:
+            raise Refused(f"the global name {name} is not defined")
+        if known is not None and not (isinstance(loaded, Constant) and loaded.value is known.value):
+            raise Refused(f"the global name {name} is assigned meanwhile")
+        return alias(inf, s, loaded)
     return assigned.read(inf, s, globals_, Constant(globals_), name)
 
 

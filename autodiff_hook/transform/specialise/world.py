@@ -21,6 +21,9 @@ class World(Protocol):
     def queues(self) -> dict[Variable, Variable]:
         """The lists of the items of deques from outside that the program works on."""
 
+    def foresee(self, globals_: dict[str, Any]) -> Load:
+        """What globals of code with these globals are now, if they are guarded to stay so when they are loaded."""
+
     def load(self, globals_: dict[str, Any]) -> Load:
         """How code with these globals loads a global: an operand, guarded on entry, or None."""
 
