@@ -102,6 +102,37 @@ def test_dates_and_times():
         assert ad.gradient(daylight, 0.7, when)[0] == pytest.approx(slopes(lambda x, w=when: daylight(x, w), 0.7)[0])
 
 
+def since_noon(when):
+    return (when - NOON).total_seconds()
+
+
+def read_from_text(x, text, form):
+    parsed, day = datetime.datetime.strptime(text, form), datetime.date.fromisoformat("2020-05-04")
+    sky = Sky(parsed.replace(tzinfo=UTC), x)
+    return sky.x * (sky.days() + day.timetuple().tm_yday) * sky.x
+
+
+def asked_of_the_clock(x):
+    sky = Sky(datetime.datetime.now(UTC), x)
+    near = abs(sky.when.date() - datetime.date.today()).days < 2 and sky.when.timestamp() > 0.0
+    return sky.x * since_noon(sky.when) + (x if near else x * x)
+
+
+def test_dates_that_are_read_from_text():
+    for text, form in (("2020-05-06", "%Y-%m-%d"), ("7.5.2020 3", "%d.%m.%Y %H"), ("2020-05-08", "%Y-%m-%d")):
+        check_slopes(lambda x, text=text, form=form: read_from_text(x, text, form), 0.7)
+    with pytest.raises(ValueError, match="does not match format"):
+        ad.gradient(read_from_text, 0.7, "2020", "%Y-%m-%d")
+
+
+def test_the_clock_is_asked_each_time():
+    for _ in range(3):
+        before = since_noon(datetime.datetime.now(UTC))
+        (slope,) = ad.gradient(asked_of_the_clock, 0.7)
+        assert 2.0 * before <= slope - 1.0 <= 2.0 * since_noon(datetime.datetime.now(UTC))
+    assert is_specialised(asked_of_the_clock)
+
+
 def test_times_that_carry_derivatives():
     with pytest.raises(ad.NotDifferentiable, match="timedelta"):
         ad.gradient(lambda x: Sky(NOON + datetime.timedelta(hours=x), x).days(), 0.7)

@@ -6,7 +6,7 @@ import datetime
 import operator
 import re
 import time
-from types import MethodDescriptorType
+from types import BuiltinMethodType, MethodDescriptorType
 from typing import Any, Final, TypeGuard
 
 import numpy as np
@@ -40,7 +40,7 @@ _NUMBERS: Final = (int, float, bool, np.float64, np.int64, np.bool_)
 def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``re.match(…)``, ``timedelta(…)``, or a method of what these give; None if it is none, or of something else."""
     home = getattr(function, "__objclass__", None)
-    known = home in _CLASSES or any(function is x for x in (*_FUNCTIONS, *_MOMENTS))
+    known = home in _CLASSES or _makes_moments(function) or any(function is x for x in (*_FUNCTIONS, *_MOMENTS))
     if not known and not (_computes(function) and any(_is_time(inf.type_of(x)) for x in args)):
         return None
     return _given(inf, s, function, [*args, *kwargs.values()], tuple(kwargs))
@@ -52,8 +52,7 @@ def _given(
     """What a function gives that only computes; None if it is given more than constants and such objects."""
     kinds = [inf.type_of(x) for x in given]
     values = [example_of(x) for x in kinds]
-    asks = function is np.datetime64 and any(type(x) is str and x.lower() in ("now", "today") for x in values)
-    if asks or not all(map(_is_inert, kinds)):
+    if not all(map(_is_inert, kinds)):
         return None
     by_place, by_name = apart_by_name(values, names)
     for operand, kind in zip(given, kinds):
@@ -64,14 +63,27 @@ def _given(
     except Exception as error:
         list(map(inf.pin, given))
         raise Raised(error) from None
-    if all(isinstance(x, Known) for x in kinds):
+    asks = _asks_the_clock(function, values)
+    if not asks and all(isinstance(x, Known) for x in kinds):
         return held_as(inf, s, found)
     counted = type(found) in _NUMBERS and any(map(_is_time, kinds))
     made = type(found) is np.ndarray and not any([_shows(x, found) for x in values])
-    if counted or made or type(found) in _KINDS:
+    if asks or counted or made or type(found) in _KINDS:
         return alias(inf, s, _of_this_kind(inf, function, given, names, found))
     list(map(inf.pin, given))
     return held_as(inf, s, found)
+
+
+def _makes_moments(function: Any) -> bool:
+    """Whether a function is a method of one of these classes: ``datetime.now``, ``date.fromisoformat``."""
+    return type(function) is BuiltinMethodType and any(function.__self__ is x for x in _MOMENTS)
+
+
+def _asks_the_clock(function: Any, values: list[Any]) -> bool:
+    """Whether what a function gives depends on when it is called, or where that is."""
+    if function is np.datetime64:
+        return any(type(x) is str and x.lower() in ("now", "today") for x in values)
+    return _makes_moments(function) and function.__name__ in ("now", "today", "utcnow", "fromtimestamp")
 
 
 def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[str, ...], found: Any) -> Operand:
