@@ -270,6 +270,19 @@ def by_cubics(values):
     return np.sum(interpolate.CubicSpline(PLACES, values)(POINT) ** 2)
 
 
+def by_cubics_by_kind(values):
+    return np.sum(interpolate.interp1d(PLACES, values, kind="cubic")(POINT) ** 2)
+
+
+def by_splines(values):
+    clamped = interpolate.make_interp_spline(PLACES, values, bc_type="clamped")
+    return np.sum(interpolate.make_interp_spline(PLACES, values, k=1)(POINT) * clamped(POINT))
+
+
+def by_splines_at_points(values):
+    return np.sum(interpolate.interp1d(PLACES, VALUES, kind="cubic")(0.3 + 0.1 * np.abs(values)))
+
+
 def by_monotone_cubics(values):
     return np.sum(interpolate.PchipInterpolator(PLACES, values)(POINT) ** 2)
 
@@ -288,9 +301,16 @@ def between_planes(values):
 
 
 @pytest.mark.skipif(GENERIC, reason="nothing is typed")
-@pytest.mark.parametrize("f", [by_lines, by_cubics, by_monotone_cubics, by_local_cubics, by_planes, between_planes])
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(by_lines, by_cubics, by_monotone_cubics, by_local_cubics, by_planes, between_planes),
+        *(by_cubics_by_kind, by_splines, by_splines_at_points),
+    ],
+)
 def test_interpolants_are_typed(f):
     require_typed(f, VALUES)
+    check_gradient(f, VALUES)
 
 
 CURVES = {

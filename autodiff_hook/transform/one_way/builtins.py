@@ -321,6 +321,9 @@ def _bool(inf: Path, s: Statement, args: Args) -> Abstract | None:
 def _stopped(inf: Path, s: Statement, args: Args) -> Abstract | None:
     """A list or a dict whose items have no derivatives."""
     value = inf.type_of(args[0])
+    if isinstance(value, Outside) and value.cls is list:
+        known = all([isinstance(inf.type_of(x), Known) for x in parts(inf, args[0])])
+        return alias(inf, s, args[0]) if known else None
     if not isinstance(value, Container) or value.cls not in (list, dict):
         return None
     held = pairs(inf, args[0]) if value.cls is dict else dict(enumerate(parts(inf, args[0])))

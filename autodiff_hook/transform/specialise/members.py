@@ -149,7 +149,7 @@ def _descriptor_of(types: frozenset[type], name: str) -> Any:
     return first if not others and registry.has_rules(first) else None
 
 
-LAYOUT: Final = ("contiguous", "c_contiguous", "f_contiguous", "fnc", "forc", "aligned")
+LAYOUT: Final = ("contiguous", "c_contiguous", "f_contiguous", "fortran", "fnc", "forc", "aligned")
 """What the flags of an array say of how its items lie."""
 
 

@@ -4,15 +4,14 @@ import numpy as np
 from scipy.interpolate import _dierckx
 from scipy.linalg import lapack, solve_banded
 
-from autodiff_hook.extend import cotangents, fresh
+from autodiff_hook.extend import cotangents, fresh, pure
 from autodiff_hook.registry import writes
 from autodiff_hook.semantics.calls import apply
-from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.semantics.structures import gather
 from autodiff_rules._constants import IS_A_POSITION, declare
-from autodiff_rules.scipy._standins import follow_instead, natively, settled
+from autodiff_rules.scipy._standins import define, follow_instead, natively, part_natively, settled
 
 
 def native_spline(t, c, k, x, nu, extrapolate):
@@ -124,18 +123,17 @@ def colocate(x, t, k, banded, offset=0):
 
 
 declare(IS_A_POSITION, _dierckx.find_interval)
+pure(_dierckx.find_interval)
 writes(_dierckx._coloc, 3)
 writes(_dierckx.evaluate_all_bspl)
-follow_instead(_dierckx.evaluate_all_bspl, basis_at)
-follow_instead(_dierckx._coloc, colocate)
+define(_dierckx.evaluate_all_bspl, basis_at)
+define(_dierckx._coloc, colocate)
 
 
-def banded_solution(kl, ku, banded, b):
-    return solve_banded((kl, ku), banded[kl:], b)
+def banded_solution(kl, ku, banded, b, overwrite_ab=False, overwrite_b=False):
+    """``dgbsv``: what is left of the matrix has no derivative; nobody looks at it."""
+    factors, pivots, x, info = (part_natively(lapack.dgbsv, (kl, ku, banded, b), i) for i in range(4))
+    return factors, pivots, settled(solve_banded((kl, ku), banded[kl:], b), x), info
 
 
-@means(lapack.dgbsv)
-def gbsv(alg, t, args, kwargs):
-    """What is left of the matrix has no derivative; nobody looks at it."""
-    value = lapack.dgbsv(*args[:4])
-    return value, (None, None, enter(alg, (None, *t[:4]), banded_solution, args[:4], {})[1], None)
+define(lapack.dgbsv, banded_solution)
