@@ -11,7 +11,7 @@ from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.semantics.structures import gather
 from autodiff_rules._constants import IS_A_POSITION, declare
-from autodiff_rules.scipy._standins import define, follow_instead, natively, part_natively, settled
+from autodiff_rules.scipy._standins import define, natively, part_natively, settled
 
 
 def native_spline(t, c, k, x, nu, extrapolate):
