@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from bilinear_checks import require_typed
@@ -12,7 +14,7 @@ from autodiff_hook import gradient, hvp, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.specialising import GENERIC
 from autodiff_hook.testing import check_gradient, check_rule
-from autodiff_rules.scipy.interpolate import grids, polynomials, splines
+from autodiff_rules.scipy.interpolate import grids, polynomials, radial, splines
 
 POINT = np.array([1.31, 0.73, 0.42])
 DIRECTION = np.array([0.6, -0.8, 0.3])
@@ -311,6 +313,33 @@ def between_planes(values):
 def test_interpolants_are_typed(f):
     require_typed(f, VALUES)
     check_gradient(f, VALUES)
+
+
+CENTRES = np.random.default_rng(1).uniform(size=(7, 2))
+HEIGHTS = np.sin(3.0 * CENTRES[:, 0]) + CENTRES[:, 1] ** 2
+BETWEEN = np.array([[0.3, 0.4], [0.6, 0.7]])
+
+
+def by_radial_functions(kernel, centres, heights, points):
+    interpolant = interpolate.RBFInterpolator(centres, heights, kernel=kernel, epsilon=1.5, smoothing=0.01)
+    return np.sum(interpolant(points) ** 2)
+
+
+@pytest.mark.parametrize("kernel", radial.KERNELS)
+def test_radial_functions(kernel):
+    check_gradient(partial(by_radial_functions, kernel), CENTRES, HEIGHTS, BETWEEN)
+
+
+def test_radial_functions_at_a_centre():
+    interpolant = interpolate.RBFInterpolator(CENTRES, HEIGHTS, kernel="cubic")
+    check_gradient(lambda p: interpolant(p[None])[0], CENTRES[3])
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+def test_radial_functions_are_typed():
+    interpolant = interpolate.RBFInterpolator(CENTRES, HEIGHTS)
+    require_typed(lambda p: np.sum(interpolant(p) ** 2), BETWEEN)
+    require_typed(lambda heights: by_radial_functions("gaussian", CENTRES, heights, BETWEEN), HEIGHTS)
 
 
 CURVES = {
