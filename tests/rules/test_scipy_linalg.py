@@ -249,6 +249,24 @@ def test_equal_eigenvalues_have_no_vectors():
     assert np.array_equal(gradient(lambda a: linalg.eigh(a)[0].sum(), np.eye(3))[0], np.eye(3))
 
 
+@pytest.mark.parametrize(
+    "solve",
+    [
+        lambda a, b: linalg.lapack.dgesv(a, b)[2],
+        lambda a, b: linalg.lapack.dsysv(a, b)[2],
+        lambda a, b: linalg.lapack.dsysv(a, b, lower=True)[2],
+        lambda a, b: linalg.lapack.dgbsv(1, 1, np.vstack([np.zeros(3), a]), b)[2],
+    ],
+)
+def test_solvers_of_lapack(solve):
+    a, b = (
+        np.array([[3.0, 0.7, 0.2], [0.4, 4.0, -0.5], [1.1, 0.3, 5.0]]),
+        np.array([[1.0, 0.2], [-0.3, 2.0], [0.5, 0.6]]),
+    )
+    check_gradient(lambda a, b: np.sum(solve(a, b) ** 2), a, b)
+    check_gradient(lambda b: np.sum(solve(a, b) ** 2), b)
+
+
 def test_arguments_are_not_overwritten():
     a = np.asfortranarray(P)
     gradient(lambda a: linalg.cholesky(a, overwrite_a=True).sum(), a)

@@ -4,5 +4,6 @@ SciPy's Python code is followed, down to what is native: evaluation, collocation
 """
 
 from autodiff_rules._modules import import_all
+from autodiff_rules.scipy import _lapack as _lapack
 
 import_all(__name__)

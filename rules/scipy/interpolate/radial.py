@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.interpolate import _rbfinterp_pythran
-from scipy.linalg import lapack
 
 from autodiff_rules.scipy._standins import define, part_natively, settled, stand_in
 
@@ -62,11 +61,4 @@ def built_system(*args):
     return tuple(settled(part, part_natively(_rbfinterp_pythran._build_system, args, i)) for i, part in enumerate(made))
 
 
-def solution(a, b, overwrite_a=False, overwrite_b=False):
-    """``dgesv``: nobody looks at the factors, which have no derivative."""
-    factors, pivots, x, info = (part_natively(lapack.dgesv, (a, b), i) for i in range(4))
-    return factors, pivots, settled(np.linalg.solve(a, b), x), info
-
-
 define(_rbfinterp_pythran._build_system, built_system)
-define(lapack.dgesv, solution)

@@ -2,7 +2,6 @@
 
 import numpy as np
 from scipy.interpolate import _dierckx
-from scipy.linalg import lapack, solve_banded
 
 from autodiff_hook.extend import cotangents, fresh, pure
 from autodiff_hook.registry import writes
@@ -11,7 +10,7 @@ from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.semantics.structures import gather
 from autodiff_rules._constants import IS_A_POSITION, declare
-from autodiff_rules.scipy._standins import define, natively, part_natively, settled
+from autodiff_rules.scipy._standins import define, natively, settled
 
 
 def native_spline(t, c, k, x, nu, extrapolate):
@@ -128,12 +127,3 @@ writes(_dierckx._coloc, 3)
 writes(_dierckx.evaluate_all_bspl)
 define(_dierckx.evaluate_all_bspl, basis_at)
 define(_dierckx._coloc, colocate)
-
-
-def banded_solution(kl, ku, banded, b, overwrite_ab=False, overwrite_b=False):
-    """``dgbsv``: what is left of the matrix has no derivative; nobody looks at it."""
-    factors, pivots, x, info = (part_natively(lapack.dgbsv, (kl, ku, banded, b), i) for i in range(4))
-    return factors, pivots, settled(solve_banded((kl, ku), banded[kl:], b), x), info
-
-
-define(lapack.dgbsv, banded_solution)
