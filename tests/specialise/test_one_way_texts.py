@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 
+import numpy as np
 import pytest
 from specialised_cases import check_slopes, is_specialised, slopes
 
@@ -143,3 +144,44 @@ def test_times_that_carry_derivatives():
 def test_times_that_are_missing():
     with pytest.raises(TypeError, match="offset-naive"):
         ad.gradient(daylight, 0.7, datetime.datetime(2021, 1, 3))
+
+
+WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0])
+
+
+class Labelled:
+    def __init__(self, x):
+        self.labels, self.days, self.x = LABELS, DAYS, x
+        self.x = 2.0 * x
+
+    def chosen(self):
+        mine = self.labels.copy()
+        return np.sum(WEIGHTS[: len(mine)][mine == "a"] * self.x) + np.sum(np.isin(mine, ["c", "bb"]) * self.x**2)
+
+    def first(self):
+        return self.x * len(self.labels[1]) + (self.x**2 if self.labels[0] == "a" else 1.0) * self.labels.size
+
+    def by_shape(self):
+        return self.x * self.labels.shape[0] * self.days.shape[0] + self.x**2 * len(self.days)
+
+    def listed(self):
+        return sum(self.x * len(name) for name in self.labels.tolist()) + (self.x**2 if "bb" in self.labels else 0.0)
+
+
+LABELS = np.array(["a", "bb", "a", "c"])
+DAYS = np.array(["2020-01-01", "2020-02-01", "2020-03-01", "2020-05-01"], dtype="datetime64[D]")
+
+
+@pytest.mark.parametrize("ask", [Labelled.chosen, Labelled.first, Labelled.by_shape, Labelled.listed])
+def test_arrays_of_texts_and_dates(ask, monkeypatch):
+    f = lambda x: ask(Labelled(x))  # noqa: E731
+    check_slopes(f, 0.7)
+    before = LABELS.copy()
+    for labels in (["c", "a", "bb", "a"], ["bb", "c", "c", "bb"], before):
+        LABELS[:] = labels
+        check_slopes(f, 0.7, specialised=None)
+    for some in (slice(2), slice(None, None, -1), slice(1, None)):
+        monkeypatch.setitem(globals(), "LABELS", before[some])
+        monkeypatch.setitem(globals(), "DAYS", DAYS[::-1][some])
+        check_slopes(f, 0.7, specialised=None)
+        monkeypatch.undo()

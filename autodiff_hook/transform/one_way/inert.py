@@ -34,6 +34,9 @@ _MOMENTS: Final = (datetime.datetime, datetime.date, datetime.time, datetime.tim
 _TIMES: Final = (*_MOMENTS, time.struct_time)
 _CLASSES: Final = (*_PATTERNS, *_TIMES)
 _KINDS: Final = (str, type(None), *_CLASSES)
+_TEXTS: Final = (np.str_, np.bytes_)
+_KINDS_OF_ITEMS: Final = "mMUS"
+"""Of what the items of arrays are that have no derivatives: times, dates and texts."""
 _NUMBERS: Final = (int, float, bool, np.float64, np.int64, np.bool_)
 
 
@@ -70,6 +73,8 @@ def _given(
     made = type(found) is np.ndarray and not any([_shows(x, found) for x in values])
     if asks or counted or made or type(found) in _KINDS:
         return alias(inf, s, _of_this_kind(inf, function, given, names, found))
+    if type(found) in _TEXTS:
+        return known_as(inf, s, inf.pin(_of_this_kind(inf, function, given, names, found)))
     list(map(inf.pin, given))
     return held_as(inf, s, found)
 
@@ -89,8 +94,8 @@ def _asks_the_clock(function: Any, values: list[Any]) -> bool:
 def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[str, ...], found: Any) -> Operand:
     """What is found in what may be another one the next time, guarded to be of the same kind."""
     cls = type(found)
-    times = cls in _OF_NUMPY or cls is np.ndarray and found.dtype.kind in "mM"
-    kind = Instance(cls, example=found) if times or cls in _KINDS else abstract_of(found)
+    times = cls in _OF_NUMPY or cls is np.ndarray and found.dtype.kind in _KINDS_OF_ITEMS
+    kind = Instance(cls, example=found) if times or cls in _TEXTS or cls in _KINDS else abstract_of(found)
     made = inf.emit("call", Constant(function), *given, abstract=kind, data=names)
     inf.guard_type(made, cls)
     if cls is np.ndarray:
@@ -100,17 +105,18 @@ def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[s
 
 def _require_layout(inf: Path, array: Operand, example: Any) -> None:
     """Guard of what type the items of an array are, and how many axes it has."""
-    if array not in inf.pinned:
+    if array not in inf.laid_out:
         for name in ("dtype", "ndim"):
             found = inf.emit("getattr", array, abstract=Instance(type(getattr(example, name))), data=name)
             same = inf.emit("compare", found, Constant(getattr(example, name)), abstract=BOOL, data="==")
             inf.guard(same, True)
-        inf.pinned[array] = example.dtype
+        inf.laid_out.add(array)
 
 
 def _shows(value: Any, array: Any) -> bool:
     """Whether an array of numbers shows the memory of a value; what shows times is changed by nothing."""
-    return array.dtype.kind not in "mM" and isinstance(value, np.ndarray) and np.may_share_memory(value, array)
+    is_of_numbers = array.dtype.kind not in _KINDS_OF_ITEMS
+    return is_of_numbers and isinstance(value, np.ndarray) and np.may_share_memory(value, array)
 
 
 def _computes(function: Any) -> bool:
@@ -119,9 +125,9 @@ def _computes(function: Any) -> bool:
 
 
 def _is_array(value: Abstract) -> TypeGuard[Instance | Outside]:
-    """Whether a value is an array of dates or times."""
+    """Whether a value is an array of dates, times or texts."""
     found = value.example if isinstance(value, (Instance, Outside)) and value.cls is np.ndarray else None
-    return found is not None and found.dtype.kind in "mM"
+    return found is not None and found.dtype.kind in _KINDS_OF_ITEMS
 
 
 def _is_inert(value: Abstract) -> bool:

@@ -96,6 +96,8 @@ class Trail(Inference):
         """The items of tuples, and those of lists that are given as they are."""
         self.iterators: dict[Operand, Iterator[Operand]] = {}
         self.pinned = self.program.pinned
+        self.laid_out: set[Operand] = set()
+        """The arrays whose types of items and numbers of axes are guarded."""
         self.silences: list[Any] = []
         self.lengths: dict[Operand, int] = {}
         self.aliased: dict[Operand, Operand] = {}
@@ -315,7 +317,7 @@ class Trail(Inference):
             if operand in self.outer.random:
                 raise Refused("a random number decides about the way")
             value = example_of(abstract)
-            plain = type(value) in (bool, str, *WHOLE) or _is_of_whole_numbers(abstract)
+            plain = type(value) in (bool, str, np.str_, np.bytes_, *WHOLE) or _is_of_whole_numbers(abstract)
             if not plain and not self._is_constant(operand, value):
                 raise Refused(f"{named(abstract)} decides about the way")
             if type(value) is bool:
