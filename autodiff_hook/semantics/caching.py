@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, Result, lose, some
+from autodiff_hook.algebras.shadows import Algebra, Result, idle, lose, some
 from autodiff_hook.runtime.answers import is_answered
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
@@ -15,36 +15,48 @@ _key_of: Final[Any] = functools._make_key
 _NUMBERS: Final = frozenset({int, float})
 _CONSTANT: Final = object()
 _OF_ANOTHER_WORLD: Final = None, _CONSTANT
+_NOT_KEPT: Final = None, None
 
 
 def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) -> Result:
     """Ask the cache, or call its function if that has to do with derivatives: once for the same arguments."""
-    loose = loses(alg, t[1:], cache.__wrapped__, args, kwargs)
-    if not loose and id(cache) not in alg.cached:
-        return call_constant(alg, cache, args, kwargs, searched=True)
     parameters = cache.cache_parameters()
-    if parameters["maxsize"] == 0:
-        return apply(alg, t, cache.__wrapped__, args, kwargs)
-    key = _key_of(args, kwargs, parameters["typed"])
-    _, entries = alg.cached.setdefault(id(cache), (cache, {}))
-    if key in entries and is_same(entries[key][0], t):
-        kept: Result = entries[key][1]
+    kept = _kept(alg, t, cache, _key_of(args, kwargs, parameters["typed"])) if id(cache) in alg.cached else None
+    if kept is not None:
         return kept
-    if not loose:
-        return call_constant(alg, cache, args, kwargs)
-    # Of an argument, another one is meant than that which was asked for before.
-    of_given = alg.given is not None and any(id(x) in alg.given.ids for x in (*args, *kwargs.values()))
-    if not (some(t[1:]) or of_given) and is_answered(cache, args, kwargs):
-        _, unknown = alg.answered.get(id(cache), _OF_ANOTHER_WORLD)
-        if unknown is not None:
-            # The plain run is given what the function said of another world.
-            value, _ = call_constant(alg, cache, args, kwargs)
-            return value, None if unknown is _CONSTANT else lose(alg, value, unknown)
+    # Where the answer is there, the function is not called, whatever it could come to: nothing is searched.
+    unknown = None if idle(alg) else _answered(alg, t, cache, args, kwargs)
+    if unknown is not None:
+        value = cache(*args, **kwargs)
+        alg.memories.ran(cache, args, kwargs, value)
+        return value, None if unknown is _CONSTANT else lose(alg, value, unknown)
+    if not loses(alg, t[1:], cache.__wrapped__, args, kwargs):
+        return call_constant(alg, cache, args, kwargs, searched=True)
     found = apply(alg, t, cache.__wrapped__, args, kwargs)
-    entries[key] = t, found
+    if parameters["maxsize"] == 0:
+        return found
+    _, entries = alg.cached.setdefault(id(cache), (cache, {}))
+    entries[_key_of(args, kwargs, parameters["typed"])] = t, found
     if parameters["maxsize"] is not None and len(entries) > parameters["maxsize"]:
         del entries[next(iter(entries))]
     return found
+
+
+def _kept(alg: Algebra, t: Any, cache: Any, key: Any) -> Result | None:
+    """What the function of a cache has given for the same arguments since the pass began."""
+    token, found = alg.cached[id(cache)][1].get(key, _NOT_KEPT)
+    return found if found is not None and is_same(token, t) else None
+
+
+def _answered(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) -> Any:
+    """The token of the answer that a cache has, which the plain run is given as well; None if it has none.
+
+    That may be the answer of another world: what the function has come to read since then makes no difference.
+    """
+    if some(t[1:]) or alg.given is not None and any(id(x) in alg.given.ids for x in (*args, *kwargs.values())):
+        # Of an argument, another one is meant than that which was asked for before.
+        return None
+    return alg.answered.get(id(cache), _OF_ANOTHER_WORLD)[1] if is_answered(cache, args, kwargs) else None
 
 
 def is_same(token: Any, other: Any) -> bool:
