@@ -154,7 +154,7 @@ def _classified(cls: type) -> int:
     if kind == "number":
         return _PASSED
     if kind == "array":
-        return _ARRAY
+        return _OTHER if issubclass(cls, np.ndarray) and cls is not np.ndarray else _ARRAY
     if kind == "inert" and not issubclass(cls, _REFERRING):
         return _CLASS if issubclass(cls, type) else _PASSED
     return _OTHER if _is_told_apart(cls, kind) else _PLAIN
@@ -376,4 +376,6 @@ def _referents_of_array(array: Any) -> list[Any]:
     found = [] if array.base is None or kind_of(type(array.base)) == "array" else [array.base]
     if array.dtype.hasobject:
         found += np.ndarray.flatten(array).tolist()
-    return [*found, array.__dict__] if type(array) is not np.ndarray and hasattr(array, "__dict__") else found
+    if type(array) is np.ndarray:
+        return found
+    return [*found, dictionary_of(array), *gc.get_referents(array)]

@@ -533,3 +533,39 @@ def by_name(x):
 @pytest.mark.parametrize("mode", MODES)
 def test_arrays_given_by_name(mode):
     assert MODES[mode](by_name, 1.3) == pytest.approx(differences(by_name, 1.3, 1 + (mode == "hvp")), rel=1e-5)
+
+
+SCALES = {"x": 1.0}
+
+
+class Holding(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.scales = getattr(obj, "scales", None)
+
+    def by_method(self):
+        return float(self.sum()) * SCALES["x"]
+
+
+def by_a_library(source):
+    namespace = {"__name__": "somewhere_else"}
+    exec(source, namespace)
+    return namespace["f"]
+
+
+def scaled_by_an_attribute(x):
+    a = np.ones(3).view(Holding)
+    a.scales = [x * x]
+    return by_a_library("def f(a): return float(a.sum()) * a.scales[0]")(a)
+
+
+def scaled_by_a_method(x):
+    SCALES["x"] = x * x
+    return by_a_library("def f(a): return a.by_method()")(np.ones(3).view(Holding))
+
+
+@pytest.mark.parametrize("operator", MODES)
+@pytest.mark.parametrize("f", [scaled_by_an_attribute, scaled_by_a_method])
+def test_what_native_code_finds_by_an_array_alone_is_no_constant(operator, f):
+    """Its attributes, and what its class names, as of any object."""
+    with pytest.raises(NotDifferentiable, match="f, which is not opted in"):
+        MODES[operator](f, 1.3)
