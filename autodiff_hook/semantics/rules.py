@@ -17,6 +17,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.mirror import tuple_like
 from autodiff_hook.runtime.oddities import hands_on, has_odd, is_strange
+from autodiff_hook.semantics.finalizing import has_moving, note_attributes
 from autodiff_hook.semantics.iteration import flattened, python_method
 from autodiff_hook.semantics.meanings import Args, apply
 from autodiff_hook.semantics.object_arrays import (
@@ -108,7 +109,9 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
     tokens = tuple([gather(alg, value, token, of="argument") for value, token in zip(values, t)])
     carrying = [True if token is not None or _holds(alg, x) else None for x, token in zip(values, tokens)]
     if not some(carrying):
-        return call_constant(alg, function, args, kwargs)
+        found = call_constant(alg, function, args, kwargs)
+        note_attributes(alg, found[0], values)
+        return found
     lost = first_lost(alg, tokens) if any(map(has_parts, values)) else None
     if lost is not None:
         value = function(*args, **kwargs)
@@ -154,8 +157,10 @@ def _has_floats(value: Any) -> bool:
 
 
 def _holds(alg: Algebra, value: Any) -> bool:
-    """Whether what a value refers to has tokens; an array of numbers refers to nothing."""
-    return (type(value) is not np.ndarray or value.dtype.kind in "OV") and reaches(alg, value)
+    """Whether what a value refers to has tokens; an array of numbers refers to nothing but its attributes."""
+    if kind(value) == "array" and value.dtype.kind not in "OV":
+        return has_moving(alg, value)
+    return reaches(alg, value)
 
 
 def has_parts(value: Any) -> bool:

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep, kind, load, lose
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep, keep_all, kind, load, lose, note_made
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.lookup import find_in_type
-from autodiff_hook.runtime.losses import failure, plain
+from autodiff_hook.runtime.losses import NOT_PYTHON, failure, plain
 from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.semantics.finalizing import hands_on, note_attributes
 from autodiff_hook.semantics.iteration import python_method
@@ -216,16 +216,40 @@ def call_function_override(alg: Algebra, t: Any, function: Any, args: Args, kwar
             bases = [i for i, other in enumerate(found) if issubclass(type(value), type(other))]
             found.insert(bases[0] if bases else len(found), value)
     types = tuple(map(type, found))
-    positional = tuple(t[1 : 1 + len(args)])
+    positional, named = tuple(t[1 : 1 + len(args)]), dict(kwargs)
+    keep_all(alg, named, dict(zip(named, t[1 + len(args) :])))
+    note_made(alg, named)
     for value in found:
         given = [token for place, token in zip(args, positional) if place is value]
         method = python_method(value, "__array_function__")
-        operands = (value, function, types, args, kwargs)
+        operands = (value, function, types, args, named)
         moved = (None, given[0] if given else None, None, None, positional, None)
         result, token = apply(alg, moved, method, operands, {})
         if result is not NotImplemented:
             return result, token
     return function(*args, **kwargs), None
+
+
+@means(np.ndarray.__array_function__)
+def array_function(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``ndarray.__array_function__``, which a class calls from its own: what NumPy does with whatever arrays."""
+    native = np.ndarray.__array_function__
+    if len(args) != 5 or type(args[3]) is not tuple or type(args[4]) is not dict:
+        return call_opaque(alg, t, native, args, kwargs, NOT_PYTHON)
+    _, function, types, given, named = args
+    code = getattr(function, "_implementation", None)
+    if type(code) is not FunctionType or not all(issubclass(x, np.ndarray) for x in types):
+        return call_opaque(alg, t, native, args, kwargs, NOT_PYTHON)
+    by_place = t[3] if type(t[3]) is tuple else (None,) * len(given)
+    by_name = [load(alg, named, name, value) for name, value in named.items()]
+    return apply(alg, (None, *by_place, *by_name), code, given, named)
+
+
+@means(np.ndarray.__array_finalize__)
+def array_finalize(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``ndarray.__array_finalize__``, which does nothing."""
+    np.ndarray.__array_finalize__(*args, **kwargs)
+    return None, None
 
 
 @means(np.ndarray.__array_wrap__)

@@ -467,6 +467,35 @@ def listed_whole(x):
     return x.view(OwnItems).tolist()[1] * rows[1][2] + sum(rows[0])
 
 
+class Bare(np.ndarray):
+    """What functions of NumPy's are of it is what they are of plain arrays."""
+
+    def __array_function__(self, function, types, args, kwargs):
+        given = [np.asarray(x) if isinstance(x, Bare) else x for x in args]
+        return function(*given, **{k: np.asarray(x) if isinstance(x, Bare) else x for k, x in kwargs.items()})
+
+
+def functions_by_name(x):
+    a = (x * 2.0).view(Bare)
+    return float(np.clip(a, a_min=0.0, a_max=x[0])[1] + np.average(a, weights=a + x * x) + np.sum(a=a))
+
+
+class Super(Unit):
+    def __array_function__(self, function, types, args, kwargs):
+        return super().__array_function__(function, types, args, kwargs)
+
+
+def functions_handed_to_super(x):
+    a = Super(x, 2.0)
+    total = np.sum(a) + np.trace(np.outer(a, a)) * np.shape(a)[0] + np.clip(a, a_min=0.0, a_max=x[0])[1]
+    return float(total + np.mean(a, axis=0))
+
+
+def attributes_that_are_handed_on(x):
+    a = Info(np.ones(3), info=x[0] ** 2)
+    return float(np.sin(a).info + (a * 2.0).info * a.copy().info + np.sort(a)[1:].info)
+
+
 RIGHT = (
     listed_whole,
     cached_by_the_hash_of_its_bytes,
@@ -478,7 +507,7 @@ RIGHT = (
     *(matrix_blocks_and_powers, matrices_joined, matrix_decompositions, plain_subclass),
     *(subclass_with_an_attribute, quantity, ufuncs_handed_to_super, functions_of_a_holder),
     *(items_and_products_of_a_class, stores_into_a_subclass, results_wrapped_by_a_class, methods_that_numpy_calls),
-    stores_by_a_class,
+    *(stores_by_a_class, functions_by_name, functions_handed_to_super, attributes_that_are_handed_on),
 )
 
 
@@ -520,6 +549,23 @@ def test_an_attribute_that_is_made_anew_natively_is_a_clear_error_where_it_is_ca
         generic_gradient(scale_made_anew, AT)
     with pytest.raises(NotDifferentiable):
         generic_gradient(of_a_copied_hash, AT)
+
+
+class First(np.ndarray):
+    def __array_finalize__(self, obj):
+        parts = getattr(obj, "parts", None)
+        self.first = 2.0 * parts[0] if parts else 0.0
+
+
+@pytest.mark.parametrize("made", [lambda a, x: np.sin(a), lambda a, x: a * x, lambda a, x: a[1:]])
+def test_so_is_one_that_is_made_of_what_an_attribute_holds(made):
+    def f(x):
+        a = np.ones(3).view(First)
+        a.parts = [x * x]
+        return made(a, x).first * 1.0
+
+    with pytest.raises(NotDifferentiable, match="First.first, an attribute that NumPy copies"):
+        generic_gradient(f, 1.3)
 
 
 def by_name(x):
