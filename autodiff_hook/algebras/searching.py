@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any, Final
 
-from autodiff_hook.algebras.shadows import Algebra, holder_of, holds, idle, some
-from autodiff_hook.runtime.buffers import root_of
+from autodiff_hook.algebras.shadows import Algebra, holder_of, holds, idle, is_held, some
+from autodiff_hook.runtime.buffers import is_writeable, root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import is_open
 from autodiff_hook.runtime.reachable import Walk, methods_of, names_in, namespaces_of
@@ -20,20 +20,28 @@ def reaches(alg: Algebra, *values: Any, names: bool = True) -> bool:
     return Search(alg, names).finds(values[0] if len(values) == 1 else values)
 
 
-def soon_reaches(alg: Algebra, function: FunctionType, *operands: Any) -> bool | None:
-    """Whether something with a token can be reached from a call.
+def fruitless(alg: Algebra, *values: Any) -> Search | None:
+    """A search that has found nothing with a token; None if there is something."""
+    search = Search(alg)
+    return None if not idle(alg) and search.finds(values) else search
+
+
+def soon_searched(alg: Algebra, function: FunctionType, *operands: Any) -> tuple[bool | None, Search]:
+    """Whether something with a token can be reached from a call, and the search for it.
 
     None if little is held by what it is given, but so much named there that to enter it takes less than a search.
     """
+    search, values = Search(alg), (function, *operands)
     if idle(alg):
-        return False
+        return False, search
     code = function.__code__
     if id(code) not in _named_much.found:
-        found, _ = reaches_within(alg, _MUCH, function, *operands)
+        found, _ = search.finds_within(values, _MUCH)
         if found is not None:
-            return found
+            return found, search
         _named_much.add(code, True)
-    return None if _is_little(operands) else reaches(alg, function, *operands)
+        search = Search(alg)
+    return None if _is_little(operands) else search.finds(values), search
 
 
 _MUCH: Final = 1000
@@ -48,11 +56,6 @@ def _is_little(operands: Any) -> bool:
         if met > _LITTLE:
             return False
     return True
-
-
-def reaches_within(alg: Algebra, most: int, *values: Any) -> tuple[bool | None, int]:
-    """Whether something with a token can be reached, None if more is met than ``most``; and how much was met."""
-    return Search(alg).finds_within(values, most)
 
 
 class Search:
@@ -73,6 +76,13 @@ class Search:
     def finds(self, value: Any) -> bool:
         """Whether something with a token can be reached from a value."""
         return any(map(self._is_among, self._walk.levels(value)))
+
+    def held(self) -> list[Any]:
+        """The arrays that were met and may be written to, if pullbacks hold them."""
+        alg = self._alg
+        if not (alg.held or alg.others):
+            return []
+        return [array for array in self._walk.arrays if is_writeable(array) and is_held(alg, array)]
 
     def finds_within(self, value: Any, most: int) -> tuple[bool | None, int]:
         """The same, None if more is met than ``most``; and how much was met."""

@@ -56,7 +56,7 @@ _OTHER: Final = 5
 class Walk:
     """A search through references, level by level: most of what there is asks for no call of its own."""
 
-    __slots__ = ("_arrays", "_bases", "_given", "_named", "_names", "_seen", "namespaces")
+    __slots__ = ("_arrays", "_bases", "_given", "_named", "_names", "_seen", "arrays", "namespaces")
 
     def __init__(
         self,
@@ -71,6 +71,8 @@ class Walk:
         self._names = names
         self._named = _Named()
         self._bases: set[int] = set()
+        self.arrays: list[Any] = []
+        """The arrays that were met, or passed by."""
         self.namespaces: set[int] = set()
         """The globals in which functions were met to name something, by identity."""
 
@@ -98,9 +100,13 @@ class Walk:
             key = id(item)
             if not way or key in seen or way == _TUPLE and LEAVES.issuperset(map(type, item)):
                 continue
-            if way == _ARRAY and not (self._arrays or item.dtype.hasobject) or way == _CLASS and not self._names:
+            if way == _CLASS and not self._names:
                 continue
             seen.add(key)
+            if way == _ARRAY:
+                self.arrays.append(item)
+                if not self._arrays and _is_numbers_alone(item):
+                    continue
             if way <= _TUPLE:
                 plain.append(item)
                 continue
@@ -154,7 +160,7 @@ def _classified(cls: type) -> int:
     if kind == "number":
         return _PASSED
     if kind == "array":
-        return _OTHER if issubclass(cls, np.ndarray) and cls is not np.ndarray else _ARRAY
+        return _ARRAY
     if kind == "inert" and not issubclass(cls, _REFERRING):
         return _CLASS if issubclass(cls, type) else _PASSED
     return _OTHER if _is_told_apart(cls, kind) else _PLAIN
@@ -369,6 +375,12 @@ def names_in(code: CodeType) -> frozenset[str]:
 
 
 _names: Final[ByCode[frozenset[str]]] = ByCode(1 << 14)
+
+
+def _is_numbers_alone(array: Any) -> bool:
+    """Whether an array refers to nothing but, at most, another array that has its elements."""
+    base = array.base
+    return type(array) is np.ndarray and not array.dtype.hasobject and (base is None or isinstance(base, np.ndarray))
 
 
 def _referents_of_array(array: Any) -> list[Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
+from autodiff_hook.algebras.searching import fruitless
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, lose, some
 from autodiff_hook.runtime.answers import is_answered
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
-from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_hook.semantics.opaque import call_constant
 
 _key_of: Final[Any] = functools._make_key
 _NUMBERS: Final = frozenset({int, float})
@@ -30,8 +31,9 @@ def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) ->
         value = cache(*args, **kwargs)
         alg.memories.ran(cache, args, kwargs, value)
         return value, None if unknown is _CONSTANT else lose(alg, value, unknown)
-    if not loses(alg, t[1:], cache.__wrapped__, args, kwargs):
-        return call_constant(alg, cache, args, kwargs, searched=True)
+    search = None if some(t[1:]) else fruitless(alg, cache.__wrapped__, *args, *kwargs.values())
+    if search is not None:
+        return call_constant(alg, cache, args, kwargs, search)
     found = apply(alg, t, cache.__wrapped__, args, kwargs)
     if parameters["maxsize"] == 0:
         return found

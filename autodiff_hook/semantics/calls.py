@@ -21,7 +21,7 @@ import numpy as np
 
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
-from autodiff_hook.algebras.searching import soon_reaches
+from autodiff_hook.algebras.searching import fruitless, soon_searched
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, some
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
@@ -326,10 +326,11 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     if form == "callable":
         return apply(alg, (None, *t), inner, (function, *args), kwargs)
     if form == "compiled":
-        if loses(alg, t[1:], function, args, kwargs):
+        search = None if some(t[1:]) else fruitless(alg, function, *args, *kwargs.values())
+        if search is None:
             return apply(alg, t, inner, args, kwargs)
         if not alg.memories.of_call(function):
-            return call_constant(alg, function, args, kwargs, searched=True)
+            return call_constant(alg, function, args, kwargs, search)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_PYTHON)
 
 
@@ -376,13 +377,13 @@ def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwar
         at_once = function.__code__.co_flags & inspect.CO_COROUTINE or is_method_of_container(function)
         if at_once or alg.unsearched or some(t[1:]):
             return enter(alg, t, function, args, kwargs)
-        reached = soon_reaches(alg, function, *args, *kwargs.values())
+        reached, search = soon_searched(alg, function, *args, *kwargs.values())
         if reached is None:
             return _enter_unsearched(alg, t, function, args, kwargs)
         if reached:
             return enter(alg, t, function, args, kwargs)
         if not alg.memories.of_call(function):
-            return call_constant(alg, function, args, kwargs, searched=True)
+            return call_constant(alg, function, args, kwargs, search)
     return call_opaque(alg, t[1:], function, args, kwargs, NOT_OPTED_IN)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from autodiff_hook.algebras.searching import reaches_within
+from autodiff_hook.algebras.searching import Search
 from autodiff_hook.algebras.shadows import Algebra
 from autodiff_hook.debugging import NANS
 from autodiff_hook.runtime.giving_up import is_part
@@ -43,19 +43,21 @@ class Constant:
             # What goes on later may come to a derivative then.
             self._wait = sys.maxsize
 
-    def is_seen(self, alg: Algebra, function: Any, operands: tuple[Any, ...]) -> bool:
-        """Whether a call is seen to reach nothing with a token, in less time than it would take on the average."""
+    def searched(self, alg: Algebra, function: Any, operands: tuple[Any, ...]) -> Search | None:
+        """A search that has shown that a call reaches nothing with a token, in less time than it takes on the average.
+
+        None if there is none.
+        """
         most = self.calls * _SEARCHED // self._runs
-        if alg.held or alg.others:  # what the call may write to is then searched for as well
-            most //= 2
         if self._wait > 0:
             self._wait -= 1
-            return False
+            return None
         if NANS.on or self._size > most or alg.memories.of_call(function) or is_part(function.__code__):
-            return False
-        found, met = reaches_within(alg, most, function, *operands)
+            return None
+        search = Search(alg)
+        found, met = search.finds_within((function, *operands), most)
         self._size = met
         if found:
             self._failures = min(self._failures + 1, _PATIENCE)
             self._wait = 1 << self._failures
-        return found is False
+        return search if found is False else None

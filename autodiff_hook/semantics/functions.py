@@ -137,8 +137,10 @@ def enter_carried(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
     if known.unsupported:
         return call_opaque(alg, t[1:], function, args, kwargs, known.unsupported)
     constant = known.constant
-    if constant.calls and not some(t) and constant.is_seen(alg, function, (*args, *kwargs.values())):
-        return call_constant(alg, function, args, kwargs, searched=True)
+    if constant.calls and not some(t):
+        search = constant.searched(alg, function, (*args, *kwargs.values()))
+        if search is not None:
+            return call_constant(alg, function, args, kwargs, search)
     values, tokens = args, t[1:]
     if known.count != len(args) or kwargs:
         plan = binding(function, len(args), tuple(kwargs))

@@ -12,7 +12,7 @@ import numpy as np
 from autodiff_hook import reports
 from autodiff_hook.algebras.implicit import run_natively
 from autodiff_hook.algebras.object_slots import overwrite_objects
-from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.searching import Search, fruitless, reaches
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
@@ -45,8 +45,9 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
     values = (function, *args, *kwargs.values())
     found = alg.memories.of_call(function)
     if not some(t) and not any(token is not None or is_written(alg, array) for token, array in found):
-        if not reaches(alg, *values):
-            return call_constant(alg, function, args, kwargs, searched=True)
+        search = fruitless(alg, *values)
+        if search is not None:
+            return call_constant(alg, function, args, kwargs, search)
     refusal = registry.refusal(function)
     reason = reason if refusal is None else f"which {refusal}"
     reason = _SHOWS if any(map(is_typed_array, values)) else reason
@@ -101,22 +102,29 @@ def call_natively(function: Any, args: Args, kwargs: Kwargs) -> Any:
     return function(*args, **kwargs)
 
 
-def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs, searched: bool = False) -> Result:
+def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs, search: Search | None = None) -> Result:
     """Call natively where no derivative flows in: what it writes are constants.
 
-    Where it was ``searched`` for tokens it reaches none, so only what pullbacks hold can be written to.
+    Where a ``search`` for tokens has found none, only what pullbacks hold can be written to, if it has met that.
     """
     if idle(alg):
         return function(*args, **kwargs), None
-    looks = not searched or alg.held or alg.others
-    arrays = list(memory(alg, written_by(function, args, kwargs))) if looks else []
-    result = (run_natively if searched else call_natively)(function, args, kwargs)
+    arrays = _before(alg, written_by(function, args, kwargs), (*args, *kwargs.values()), search)
+    result = (call_natively if search is None else run_natively)(function, args, kwargs)
     for array, before in arrays:
         # What is written to an array for the result may be what was there.
         if array is kwargs.get("out") or is_changed(array, before):
             overwritten(alg, array, before, None)
     alg.memories.ran(function, args, kwargs, result)
     return result, None
+
+
+def _before(alg: Algebra, written: list[Any], given: Args, search: Search | None) -> list[tuple[Any, Any]]:
+    """The arrays that matter and that a call may write to, with copies of them."""
+    held = None if search is None else search.held()
+    if held and {*map(id, written)}.issuperset(map(id, given)):
+        return [(array, plain(array).copy()) for array in held]
+    return [] if held == [] else list(memory(alg, written))
 
 
 def call_showing(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Result:

@@ -20,6 +20,7 @@ import pytest
 from helpers import assert_gradients, searched_in
 
 from autodiff_hook import AutodiffError, NotDifferentiable, gradient, jvp, nondifferentiable, pullback
+from autodiff_hook.api import generic_gradient
 from autodiff_hook.registry import writes
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.reading import only_reads
@@ -755,6 +756,18 @@ def test_the_keys_of_others_are_asked_as_often_as_in_the_plain_run():
 def test_tuples_of_leaves_are_not_searched():
     values = [(1.0, "m", True), (), (np.ones(1), 1.0), ((2,),)]
     assert [type(x) for x in reachable(values, True)] == [list, tuple, tuple, np.ndarray]
+
+
+def test_what_a_call_may_write_to_is_seen_by_the_search_for_what_it_reads():
+    many = [[float(i)] for i in range(300)]
+    look = opaque("def f(many, a): many.extend(()); return 2.0 * len(many)")
+
+    def f(x):
+        held = [x * x]
+        return float(held[0].sum()) * look(many, np.ones(3))
+
+    assert generic_gradient(f, np.ones(2))[0] == pytest.approx(np.full(2, 1200.0))
+    assert len([x for x in searched_in(generic_gradient, f, np.ones(2)) if x is many[7]]) == 1
 
 
 def test_pandas_remembers_nothing_of_a_program_but_what_can_be_seen():

@@ -8,7 +8,8 @@ import numpy as np
 from scipy.sparse import _base, _bsr, _compressed, _coo, _csc, _csr, _dia, issparse
 from scipy.sparse.linalg import spsolve
 
-from autodiff_hook.algebras.searching import reaches
+from autodiff_hook.algebras.searching import fruitless, reaches
+from autodiff_hook.algebras.shadows import some
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, frule
 from autodiff_hook.semantics.attribute_stores import setattr_
@@ -115,9 +116,10 @@ def entries_of(alg, matrix):
 
 def followed(alg, t, function, args, kwargs):
     """SciPy's code, where its loops are what has derivatives."""
-    if loses(alg, t, function, args, kwargs):
+    search = None if some(t) else fruitless(alg, function, *args, *kwargs.values())
+    if search is None:
         return enter(alg, (None, *t), function, args, kwargs)
-    return call_constant(alg, function, args, kwargs, searched=True)
+    return call_constant(alg, function, args, kwargs, search)
 
 
 def converted(method):
