@@ -79,6 +79,17 @@ def watch(cls: type) -> None:
     SEEN[id(cls)] = weakref.ref(cls, partial(SEEN.pop, id(cls)))
 
 
+def is_asked_in_secret(value: Any) -> bool:
+    """Whether it makes no difference how often a value is asked for its hash, and for what it equals."""
+    cls = type(value)
+    if cls is tuple or cls is frozenset:
+        return all(map(is_asked_in_secret, value))
+    watch(cls)
+    homes = [(name, home_of(cls, name)) for name in ("__hash__", "__eq__")]
+    methods = [home.__dict__[name] for name, home in homes if home is not None]
+    return all([type(method) is not FunctionType or wrapped_by(method) is method for method in methods])
+
+
 _ASKED: Final = (
     *("__hash__", "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"),
     *("__bool__", "__len__", "__index__"),

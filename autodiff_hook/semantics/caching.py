@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, Final
 
+from autodiff_hook.algebras.implicit import is_asked_in_secret
 from autodiff_hook.algebras.searching import fruitless
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, lose, some
 from autodiff_hook.runtime.answers import is_answered
@@ -26,14 +27,17 @@ def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) ->
     if kept is not None:
         return kept
     # Where the answer is there, the function is not called, whatever it could come to: nothing is searched.
-    unknown = None if idle(alg) else _answered(alg, t, cache, args, kwargs)
+    in_secret = not idle(alg) and all(map(is_asked_in_secret, (*args, *kwargs.values())))
+    unknown = _answered(alg, t, cache, args, kwargs) if in_secret else None
+    if unknown is None:
+        search = None if some(t[1:]) else fruitless(alg, cache.__wrapped__, *args, *kwargs.values())
+        if search is not None:
+            return call_constant(alg, cache, args, kwargs, search)
+        unknown = _answered(alg, t, cache, args, kwargs)
     if unknown is not None:
         value = cache(*args, **kwargs)
         alg.memories.ran(cache, args, kwargs, value)
         return value, None if unknown is _CONSTANT else lose(alg, value, unknown)
-    search = None if some(t[1:]) else fruitless(alg, cache.__wrapped__, *args, *kwargs.values())
-    if search is not None:
-        return call_constant(alg, cache, args, kwargs, search)
     found = apply(alg, t, cache.__wrapped__, args, kwargs)
     if parameters["maxsize"] == 0:
         return found

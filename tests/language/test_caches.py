@@ -128,6 +128,36 @@ def test_what_the_function_could_come_to_is_not_searched_where_the_answer_is_the
     assert len(searched_in(generic_gradient, converted, 1.5)) < 100
 
 
+class Counted:
+    asked = 0
+
+    def __hash__(self):
+        type(self).asked += 1
+        return 7
+
+
+@functools.lru_cache(None)
+def doubled(key):
+    return 2.0
+
+
+@functools.lru_cache(0)
+def forgotten(name):
+    return scales[name][0]
+
+
+def counting(x):
+    held, key, Counted.asked = [x], Counted(), 0
+    total = doubled(key) + doubled(key) + forgotten("unit 3") + forgotten("unit 3")
+    return held[0] * total * Counted.asked
+
+
+def test_what_counts_how_often_it_is_asked_for_its_hash_counts_as_in_the_plain_run():
+    assert counting(1.5) == 30.0
+    for operator in OPERATORS:
+        assert OPERATORS[operator](lambda x: counting(x) / x * x, 1.5) == pytest.approx(20.0)
+
+
 def of_numbers(x):
     calls = []
 
