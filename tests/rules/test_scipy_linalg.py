@@ -5,6 +5,7 @@ import pytest
 import scipy
 from numpy_checks import Case, cases, check, complexes, normal
 from scipy import linalg
+from scipy.linalg import blas, lapack
 
 from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
@@ -249,22 +250,38 @@ def test_equal_eigenvalues_have_no_vectors():
     assert np.array_equal(gradient(lambda a: linalg.eigh(a)[0].sum(), np.eye(3))[0], np.eye(3))
 
 
-@pytest.mark.parametrize(
-    "solve",
-    [
-        lambda a, b: linalg.lapack.dgesv(a, b)[2],
-        lambda a, b: linalg.lapack.dsysv(a, b)[2],
-        lambda a, b: linalg.lapack.dsysv(a, b, lower=True)[2],
-        lambda a, b: linalg.lapack.dgbsv(1, 1, np.vstack([np.zeros(3), a]), b)[2],
-    ],
-)
-def test_solvers_of_lapack(solve):
-    a, b = (
-        np.array([[3.0, 0.7, 0.2], [0.4, 4.0, -0.5], [1.1, 0.3, 5.0]]),
-        np.array([[1.0, 0.2], [-0.3, 2.0], [0.5, 0.6]]),
-    )
-    check_gradient(lambda a, b: np.sum(solve(a, b) ** 2), a, b)
-    check_gradient(lambda b: np.sum(solve(a, b) ** 2), b)
+MATRIX = np.array([[3.0, 0.7, 0.2], [0.4, 4.0, -0.5], [1.1, 0.3, 5.0]])
+LOWER = np.linalg.cholesky(MATRIX @ MATRIX.T)
+WIDE = np.array([[0.0], [9.0]])
+SOLVERS = {
+    "dgesv": lambda a, b: lapack.dgesv(a, b)[2],
+    "dsysv": lambda a, b: lapack.dsysv(a, b)[2] + lapack.dsysv(a, b, lower=True)[2],
+    "dposv": lambda a, b: lapack.dposv(a, b)[1] + lapack.dposv(a, b, lower=True, overwrite_b=True)[1],
+    "dpotrf": lambda a, b: lapack.dpotrf(a)[0] @ b + lapack.dpotrf(a, lower=True, clean=False)[0] @ b,
+    "dpotrs": lambda a, b: lapack.dpotrs(LOWER * a, b, lower=True)[0] + lapack.dpotrs(LOWER.T * a, b)[0],
+    "dtrtrs": lambda a, b: lapack.dtrtrs(a, b, lower=True)[0] + lapack.dtrtrs(a, b, trans=1, unitdiag=True)[0],
+    "dgbsv": lambda a, b: lapack.dgbsv(1, 1, np.vstack([np.zeros(3), a[[1, 0, 2]]]), b)[2],
+    "dpbsv": lambda a, b: (
+        lapack.dpbsv(a[[0, 2]] ** 2 + WIDE, b)[1] * lapack.dpbsv(a[[2, 0]] + WIDE[::-1], b, lower=True)[1]
+    ),
+    "dgtsv": lambda a, b: lapack.dgtsv(a[1, :2], a[0] + 2.0, a[2, :2], b)[3],
+    "dptsv": lambda a, b: lapack.dptsv(a[0] + 9.0, a[1, :2], b)[2],
+    "dgemm": lambda a, b: blas.dgemm(a[0, 0], a, b, a[1, 1], b, trans_a=1) + blas.dgemm(2.0, a, b.T, trans_b=True),
+}
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+def test_solvers_of_lapack(name):
+    b = np.array([[1.0, 0.2], [-0.3, 2.0], [0.5, 0.6]])
+    check_gradient(lambda a, b: np.sum(SOLVERS[name](a, b) ** 2), MATRIX, b)
+    check_gradient(lambda b: np.sum(SOLVERS[name](MATRIX, b) ** 2), b)
+
+
+def test_what_lapack_has_not_solved_is_an_error():
+    with pytest.raises(NotDifferentiable, match=r"has not solved this system \(info = 2\)"):
+        gradient(lambda a: np.sum(lapack.dposv(a, np.ones(2))[1]), np.array([[1.0, 2.0], [2.0, 1.0]]))
+    with pytest.raises(np.linalg.LinAlgError, match="[Ss]ingular"):
+        gradient(lambda a: np.sum(lapack.dgesv(a, np.ones(2))[2]), np.ones((2, 2)))
 
 
 def test_arguments_are_not_overwritten():
