@@ -70,7 +70,7 @@ def taken(whole: Any, places: Any, seen: Any = None) -> Any:
 
 def replaced(whole: Any, places: Any, part: Any, seen: Any = None) -> Any:
     """A copy of ``whole`` with other content at flat ``places``, the last one where they repeat."""
-    result = np.array(whole)
+    result = np.array(whole, order="C")
     put(result, places, part, seen)
     return result
 

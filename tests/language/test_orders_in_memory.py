@@ -127,10 +127,19 @@ def the_items_of_products_and_sums_as_they_lie(x):
     return float(sum(orders) + np.sum((W * u).ravel("A") * R))
 
 
+def a_buffer_whose_cotangent_lies_by_columns(x):
+    v = W * x
+    u = v * v
+    u *= np.sin(x)
+    a = np.einsum("ij,jd->di", u, v)
+    return float(np.sum(a * a * W) / 1e4)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "f",
     [
+        a_buffer_whose_cotangent_lies_by_columns,
         calls_as_elements_lie,
         the_items_of_a_copy_as_they_lie,
         the_items_of_products_and_sums_as_they_lie,
