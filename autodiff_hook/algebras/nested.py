@@ -14,7 +14,7 @@ from autodiff_hook.algebras.placing import places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Result, Token
 from autodiff_hook.algebras.tape import in_places
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.buffers import is_writeable, root_of
+from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import Checking, pair
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.semantics.library import array_like, number_like
@@ -74,7 +74,7 @@ def _private(over: Algebra, value: Any, tree: Any) -> tuple[Any, Token]:
 
 def _copied(over: Algebra, value: Any, tree: Any) -> Carried:
     kind = kind_of(type(value))
-    if kind == "array" and is_writeable(value):
+    if kind == "array":
         if tree is None:
             return value.copy("K"), None
         return carry(over, np.copy, (value, tree))

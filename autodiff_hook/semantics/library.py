@@ -95,6 +95,28 @@ def replaced_rule(whole: Any, places: Any, part: Any, seen: Any = None) -> Any:
     return replaced(whole, places, part, seen), replaced_pullback
 
 
+def spread(shape: Any, dtype: Any, places: Any, part: Any, seen: Any = None) -> Any:
+    """Zeros to which ``part`` is added at flat ``places``, as often as they say."""
+    result = np.zeros(shape, dtype)
+    flat = result.reshape(-1)
+    if seen is IN_TWO_PLACES:
+        np.add.at(flat, places, np.real(part))
+        np.add.at(flat, places + 1, np.imag(part))
+    else:
+        np.add.at(flat if seen is None else flat.view(seen), places, part)
+    return result
+
+
+@rrule(spread)
+def spread_rule(shape: Any, dtype: Any, places: Any, part: Any, seen: Any = None) -> Any:
+    """What was added gets the cotangent of its place."""
+
+    def spread_pullback(ȳ: Any) -> Any:
+        return None, None, None, np.asarray(taken(ȳ, places, seen)), None
+
+    return spread(shape, dtype, places, part, seen), spread_pullback
+
+
 def stored_pullback(places: Any, shape: Any, seen: Any) -> Any:
     """The pullback of a store of what has this shape to flat places of a buffer."""
 
@@ -105,10 +127,10 @@ def stored_pullback(places: Any, shape: Any, seen: Any) -> Any:
 
 
 def taken_pullback(shape: Any, dtype: Any, places: Any, seen: Any) -> Any:
-    """The pullback of a read of flat places of a buffer, none of which repeats."""
+    """The pullback of a read of flat places of a buffer, which repeat where the view is broadcast."""
 
     def take_pullback(ȳ: Any) -> Any:
-        return (replaced(np.zeros(shape, dtype), places, ȳ, seen),)
+        return (spread(shape, dtype, places, ȳ, seen),)
 
     return take_pullback
 

@@ -452,19 +452,22 @@ def overlapping(kind, m):
         return np.broadcast_to(m[0], (3, 4))
     if kind == "windows":
         return np.lib.stride_tricks.sliding_window_view(m[0], 2)
+    if kind == "diagonal":
+        return m.diagonal()
     return np.broadcast_arrays(m[0], m)[0]
 
 
-@pytest.mark.parametrize("kind", ["broadcast", "windows", "arrays"])
+@pytest.mark.parametrize("kind", ["broadcast", "windows", "arrays", "diagonal"])
 @pytest.mark.parametrize("used", [0.0, 1.0])
-def test_a_view_whose_elements_share_memory_and_a_store_after_it(kind, used):
+def test_a_view_that_repeats_elements_or_cannot_be_written_to_and_a_store_after_it(kind, used):
     def f(m):
         m = m * 1.0
         view = overlapping(kind, m)
-        before = (view * view).sum()
-        m[1] *= 0.5
+        before = (view**3).sum()
+        m *= 0.5
         m[0, 1] = m[1, 2]
-        return (m * m).sum() + used * (before + (view * 3.0).sum())
+        after = overlapping(kind, m)
+        return (m * m).sum() + used * (before + (view * after**2).sum())
 
     def g(m):
         view = overlapping(kind, m)
@@ -472,8 +475,20 @@ def test_a_view_whose_elements_share_memory_and_a_store_after_it(kind, used):
         return (m * m).sum() + used * view.sum()
 
     matrix = np.arange(8.0).reshape(2, 4) + 1.0
+    direction = np.cos(matrix)
     for h in (f, g):
         np.testing.assert_allclose(gradient(h, matrix.copy())[0], slopes(h, matrix), rtol=1e-6)
+
+        def slope(m, h=h):
+            return np.sum(gradient(h, m)[0] * direction)
+
+        along = slopes(slope, matrix)
+        for product in (
+            hvp(h, (matrix.copy(),), (direction,))[0],
+            gradient(slope, matrix.copy())[0],
+            generic_gradient(slope, matrix.copy())[0],
+        ):
+            np.testing.assert_allclose(product, along, rtol=1e-6, atol=1e-8)
 
 
 class Wrapped:
