@@ -224,12 +224,13 @@ def smaller_cotangents(ȳ, x, y):
 
 # What has no derivative
 declare(COMPARES, bool, isinstance, issubclass, callable, hasattr, float.is_integer, float.__bool__)
+declare(COMPARES, object.__eq__, object.__lt__, object.__le__, object.__gt__, object.__ge__)
 declare(CONSISTS_OF_STEPS, int, float.__int__, float.__floor__, float.__ceil__, float.__trunc__, float.__round__)
 declare(CONSISTS_OF_STEPS, float.imag, int.imag, int.denominator)
 declare(IS_OF_INTEGERS, range, int.bit_length, int.bit_count, int.to_bytes)
 declare(IS_A_POSITION, len, bisect.bisect, bisect.bisect_left, bisect.bisect_right)
-declare(IS_TEXT, str, repr, ascii, format, bin, hex, oct, chr, ord, dir, float.hex)
-declare(IS_A_SHAPE, object, id, hash, type, type.mro, type.__subclasses__)
+declare(IS_TEXT, str, repr, ascii, format, bin, hex, oct, chr, ord, dir, float.hex, object.__repr__)
+declare(IS_A_SHAPE, object, id, hash, object.__hash__, type, type.mro, type.__subclasses__)
 declare(ASKS_THE_SYSTEM, print, input, open, breakpoint, __import__)
 declare_names(int, {COMPARES: "is_integer"})
 declare_names(array, {IS_A_SHAPE: "itemsize typecode", IS_TEXT: "fromunicode tounicode"})

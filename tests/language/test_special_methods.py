@@ -341,3 +341,32 @@ def test_what_is_not_iterable(x):
     closed, single = Closed(x), Single(x * x)
     total = closed.held * single.held
     return total * (2.0 if is_iterable(closed) else 3.0) * (5.0 if is_iterable(single) else 7.0)
+
+
+class Compared:
+    """Has what ``object`` says of it."""
+
+    def __init__(self, x):
+        self.x, self.scale = x, 2.0
+
+    def __eq__(self, other):
+        return super().__eq__(other)
+
+    def __hash__(self):
+        return super().__hash__()
+
+    def __repr__(self):
+        return "seen: " + super().__repr__()
+
+    def __lt__(self, other):
+        return super().__lt__(other) is not NotImplemented
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_object_says_of_an_object_changes_nothing(mode):
+    def f(x):
+        a, b = Compared(x), Compared(x * x)
+        held = {a: 3.0} if a == a and a != b and not a < b else {}
+        return a.x**2 * a.scale * held[a] * b.x * b.scale * (repr(b)[:4] == "seen")
+
+    assert MODES[mode](f, 0.7) == pytest.approx(differences(f, 0.7, 2 if mode == "hvp" else 1), rel=1e-5)

@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from typing import TypedDict
 
 import pytest
-from specialised_cases import check
+from specialised_cases import check, check_slopes
 
 from autodiff_hook.runtime.specialising import ONE_WAY
 
@@ -191,3 +191,42 @@ def compared(x):
 
 def test_the_order_of_what_is_compared():
     check(compared, 0.7, specialised=None)
+
+
+class Counted(dict):
+    """Hands on to ``dict`` whatever it is given."""
+
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        self.updates = 0
+
+    def update(self, *given, **named):
+        self.updates += 1
+        super().update(*given, **named)
+
+    def pop(self, *given):
+        return super().pop(*given)
+
+
+class Ranked(list):
+    def __init__(self, *given):
+        super().__init__(*given)
+
+    def sort(self, **options):
+        super().sort(**options)
+        return self
+
+
+def handed_on_to_builtin_classes(x, y):
+    settings = Counted({"x": x}, y=y * y)
+    settings.update(z=x * y)
+    settings.update({"x": y}, w=2.0)
+    ranked = Ranked([x, y, x * y])
+    dict.update(settings, w=3.0 * x)
+    return settings.pop("z") * settings.pop("z", x) * settings.updates + ranked.sort(key=lambda v: -v)[0] * sum(
+        settings.values()
+    )
+
+
+def test_methods_of_builtin_classes_that_super_names():
+    check_slopes(handed_on_to_builtin_classes, 0.7, 1.3)

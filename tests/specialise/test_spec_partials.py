@@ -69,11 +69,18 @@ def given_to_functions(x, y):
     return sum(map(partial(g, x), [y, 2.0])) + reduce(partial(g, d=x), [y, 2.0, 0.3])
 
 
+def read_again(x, y):
+    f = partial(partial(g, x, c=y), 3.0 * y)
+    return f() * f.args[0] * f.args[1] * len(f.args) + f.func(y, x)
+
+
 def from_outside(x, y):
     return OUTSIDE(x) * NESTED(y) + OUTSIDE(x, d=y)
 
 
-@pytest.mark.parametrize("f", [made, made_of_a_lambda, made_again, overridden, of_a_method, in_a_loop, from_outside])
+@pytest.mark.parametrize(
+    "f", [made, made_of_a_lambda, made_again, overridden, of_a_method, in_a_loop, read_again, from_outside]
+)
 def test_partials_of_python_code(f):
     check(f, 0.7, 1.3)
 

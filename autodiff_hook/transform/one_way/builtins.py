@@ -6,6 +6,7 @@ import copy
 import functools
 import operator
 from collections import namedtuple
+from types import MethodDescriptorType
 from typing import Any, Final
 
 import numpy as np
@@ -109,9 +110,13 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
         if function is dict.__getitem__ and len(args) == 2:
             return alias(inf, s, derived_containers.item(inf, args[0], within, args[1]))
         args = [within, *args[1:]]
-    method = METHODS.get((home, getattr(function, "__name__", "")))
-    if method is not None and args and not kwargs and _is_changeable(inf.type_of(args[0])):
-        return alias(inf, s, method(inf, containers.changeable(inf, args[0]), args[1:]))
+    if home in (list, dict, set, frozenset) and args and _is_changeable(inf.type_of(args[0])):
+        method = METHODS.get((home, function.__name__))
+        if method is not None and not kwargs:
+            return alias(inf, s, method(inf, containers.changeable(inf, args[0]), args[1:]))
+        if type(function) is MethodDescriptorType:
+            given = function.__name__, tuple(kwargs)
+            return alias(inf, s, inf.perform("call_method", [*args, *kwargs.values()], given))
     if _folds(function) and not kwargs:
         values = [known_value(inf, x) for x in args]
         if all(v is not UNKNOWN for v in values):

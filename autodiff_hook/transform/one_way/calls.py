@@ -30,6 +30,7 @@ from autodiff_hook.transform.specialise.abstract import (
     List,
     Lookup,
     Outside,
+    Partial,
     Super,
     Tuple,
 )
@@ -122,6 +123,8 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, result)
     if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
         return _of_text(inf, s, owner, name, args)
+    if isinstance(value, Partial):
+        return alias(inf, s, inf.call(inf.perform("getattr", [owner], name), *apart_by_name(args, names)))
     matched = inert.method(inf, s, owner, name, args, names)
     if matched is not None:
         return matched

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from types import FunctionType, MethodDescriptorType, ModuleType
+from functools import partial
+from types import FunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
+from typing import Final
 
 import numpy as np
 
@@ -35,12 +37,15 @@ from autodiff_hook.transform.specialise.abstract import (
     Lookup,
     Number,
     Outside,
+    Partial,
     Super,
     Tuple,
 )
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
+
+_METHODS: Final = (FunctionType, WrapperDescriptorType, MethodDescriptorType)
 
 
 def get_attribute(inf: Path, s: Statement) -> Abstract | None:
@@ -77,7 +82,9 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
             return alias(inf, s, inf.call(Constant(after.fget), [value.receiver]))
         if after is None:
             raise Raised(AttributeError)
-        return Bound(after, value.receiver) if type(after) is FunctionType else None
+        return Bound(after, value.receiver) if type(after) in _METHODS else None
+    if isinstance(value, Partial):
+        return _of_partial(inf, s, value, name)
     if isinstance(value, Closure) and name in ("__name__", "__qualname__"):
         return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
     if isinstance(value, Known) and type(value.value) is str:
@@ -98,6 +105,14 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
         return held_as(inf, s, getattr(value.value, name))
     return None
+
+
+def _of_partial(inf: Path, s: Statement, value: Partial, name: str) -> Abstract | None:
+    """The function of a partial, and what it was given by position; what by name is a dict that may be changed."""
+    function = inf.type_of(value.function)
+    if name not in ("func", "args") or isinstance(function, Known) and isinstance(function.value, partial):
+        return None
+    return alias(inf, s, value.function if name == "func" else inf.perform("build_tuple", list(value.args)))
 
 
 def _has_no_attributes(cls: type) -> bool:

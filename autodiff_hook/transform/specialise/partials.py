@@ -20,6 +20,9 @@ def make(inf: Inference, s: Statement, args: Args, kwargs: Kwargs) -> Abstract:
     if not args:
         raise Refused("a partial of no function")
     inf.plans[s] = Alias(Constant(None))
+    inner = inf.type_of(args[0])
+    if isinstance(inner, Partial):
+        return Partial(inner.function, (*inner.args, *args[1:]), {**inner.kwargs, **kwargs})
     return Partial(args[0], tuple(args[1:]), dict(kwargs))
 
 
