@@ -78,11 +78,21 @@ def _copied(over: Algebra, value: Any, tree: Any) -> Carried:
         if tree is None:
             return value.copy("K"), None
         return carry(over, np.copy, (value, tree))
-    if kind in ("tuple", "list") and type(value) in (tuple, list):
+    if kind == "tuple" or type(value) is list:
         pairs = [_copied(over, item, token_at(tree, i)) for i, item in enumerate(value)]
-        made = type(value)([item for item, _ in pairs])
-        return made, None if tree is None else type(value)([part for _, part in pairs])
+        made = _of_class(value, [item for item, _ in pairs])
+        return made, None if tree is None else made_like(value, [part for _, part in pairs])
     return value, tree
+
+
+def _of_class(value: Any, items: list[Any]) -> Any:
+    """A list or a tuple of the class of ``value``, with the other attributes that this has."""
+    if type(value) is list:
+        return items
+    made = tuple.__new__(type(value), items)
+    if type(value) is not tuple and hasattr(value, "__dict__"):
+        made.__dict__.update(vars(value))
+    return made
 
 
 class Nested(Algebra):

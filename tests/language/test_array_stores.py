@@ -491,6 +491,50 @@ def test_a_view_that_repeats_elements_or_cannot_be_written_to_and_a_store_after_
             np.testing.assert_allclose(product, along, rtol=1e-6, atol=1e-8)
 
 
+def a_buffer_of_complex_numbers_with_a_real_tangent(m):
+    v = (m - 0.3j) * 1.0
+    v *= m
+    return (v * v.conj()).real.sum()
+
+
+def a_copy_of_complex_numbers_with_a_real_tangent(m):
+    v = (m - 0.3j).copy()
+    v[0] = v[1] * 1j
+    return (v**3).imag.sum()
+
+
+def results_that_their_pullback_holds(m):
+    q, r = np.linalg.qr(m)
+    q[0] *= m[1]
+    r[:] = r * r
+    found = np.linalg.eigh(m + m.T)
+    found.eigenvectors[0] = m[1]
+    return (q**3).sum() + r.sum() + (found.eigenvectors**3).sum() + (found.eigenvalues**2).sum()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_buffer_of_complex_numbers_with_a_real_tangent,
+        a_copy_of_complex_numbers_with_a_real_tangent,
+        results_that_their_pullback_holds,
+    ],
+)
+@pytest.mark.parametrize("differentiate", [gradient, generic_gradient])
+@pytest.mark.filterwarnings("ignore:Casting complex")
+def test_second_derivatives_of_what_is_stored_into(f, differentiate):
+    matrix = np.array([[2.0, 0.3], [0.5, 1.1]])
+    direction = np.cos(matrix)
+
+    def slope(m):
+        return np.sum(differentiate(f, m)[0] * direction)
+
+    along = slopes(slope, matrix)
+    product = hvp if differentiate is gradient else generic_hvp
+    np.testing.assert_allclose(differentiate(slope, matrix)[0], along, rtol=1e-6)
+    np.testing.assert_allclose(product(f, (matrix,), (direction,))[0], along, rtol=1e-6)
+
+
 class Wrapped:
     def __init__(self, array):
         self.array = array

@@ -214,10 +214,20 @@ class Rules(PrimalHalf):
             tangent = self._by_forms(s, plan, out)
         else:
             tangent = self._by_transpose(s, out)
-        if isinstance(self.program.types[s.made], Array) and self._may_change(s):
-            tangent = self.builder.emit(out, "call", Constant(np.array), tangent, data=())
-        self._spread(s.made, tangent, out)
+        self._spread(s.made, self._stored_into(s, tangent, out), out)
         return out
+
+    def _stored_into(self, s: Statement, tangent: Operand, out: Block) -> Operand:
+        """The tangent of a result: its own where that is changed, and complex if that is, for what is stored there."""
+        kind = self.program.types[s.made]
+        if not isinstance(kind, Array):
+            return tangent
+        is_complex = not kind.scalar and kind.dtype is not None and kind.dtype.kind == "c"
+        options = {"dtype": Constant(kind.dtype)} if is_complex else {}
+        if not (is_complex or self._may_change(s)):
+            return tangent
+        made = Constant(np.array if self._may_change(s) else np.asarray)
+        return self.builder.emit(out, "call", made, tangent, *options.values(), data=tuple(options))
 
     def _may_change(self, s: Statement) -> bool:
         """Whether the tangent of a result, which may be that of an argument, may be changed where the result is not."""
