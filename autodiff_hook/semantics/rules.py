@@ -17,6 +17,7 @@ from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.mirror import tuple_like
 from autodiff_hook.runtime.oddities import hands_on, has_odd, is_strange
+from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.finalizing import has_moving, note_attributes
 from autodiff_hook.semantics.iteration import flattened, python_method
 from autodiff_hook.semantics.meanings import Args, apply
@@ -29,7 +30,7 @@ from autodiff_hook.semantics.object_arrays import (
     makes_objects,
     takes_objects,
 )
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, first_lost
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, first_lost, is_text, written
 from autodiff_hook.semantics.records import call_on_records, handles_records, made_records, makes_records
 from autodiff_hook.semantics.structures import gather
 from autodiff_hook.semantics.subclasses import call_of_subclasses, has_subclasses
@@ -97,6 +98,8 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
     if id(function) in _WITH_MEMO and not has_parts(args[0]):
         # The memo is of no use to what refers to nothing.
         args, t = (args[0], None), (t[0], None)
+    if function is np.ndarray.tolist and args[0].dtype.kind in "US" and some(t):
+        return apply(alg, (None, *t), elementwise.listed_texts, args, kwargs)
     whole = None if kwargs else whole_tokens(alg, args, t)
     if whole is not None:
         if not some(whole):
@@ -140,6 +143,8 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
 
 def _checked(alg: Algebra, value: Any, token: Token, function: Any, args: Args, given: Args, tokens: Any) -> Result:
     """What a rule says of a value that was made of what is ``given``: of whole parts of floats it may know nothing."""
+    if is_text(value):
+        return value, written(alg, tokens, function, args, {}, value)
     if issubclass(type(value), (np.ndarray, np.generic)) and value.dtype.kind in "iub":
         pairs = zip(given, tokens)
         return value, None if any(moving is not None and _has_floats(x) for x, moving in pairs) else token

@@ -215,6 +215,28 @@ def texts_in_arrays(x):
     return np.array([f"{x}"]).astype(float)[0]
 
 
+def items_of_texts_in_arrays(x):
+    return float(np.array([f"{x:.3f}", "2"])[0])
+
+
+def lists_of_texts_in_arrays(x):
+    return float(np.array([f"{x}"]).tolist()[0])
+
+
+def texts_that_numpy_holds(x):
+    return float(np.str_(f"{x}")) + float(np.char.add(np.array([f"{x}"]), "1").item())
+
+
+def texts_in_arrays_one_by_one(x):
+    return sum(float(text) for text in np.asarray((repr(x), "2")))
+
+
+def texts_in_arrays_of_objects(x):
+    sheet = Sheet()
+    sheet.write(np.concatenate([np.array([str(x)]), ["1"]]).astype("U8"))
+    return float(sheet.lines[0][0])
+
+
 def texts_read_by_numpy(x):
     return np.fromstring(f"{x} 2", sep=" ")[0]
 
@@ -323,6 +345,8 @@ REFUSED = [
     *(masked_bits, shifted_bits, bits_of_what_was_computed, inverted_bits, bits_in_place),
     *(formatted, formatted_by_methods, joined_texts, cut_texts, added_texts, texts_letter_by_letter, unpacked_texts),
     *(encoded_texts, texts_of_lists, texts_found_by_expressions, texts_in_arrays, texts_read_by_numpy, texts_in_files),
+    *(items_of_texts_in_arrays, lists_of_texts_in_arrays, texts_that_numpy_holds, texts_in_arrays_one_by_one),
+    texts_in_arrays_of_objects,
     *(lines_of_files, texts_of_objects),
     *(decoded_by_objects, dumped_by_json, saved, saved_with_names, saved_as_text),
     *(saved_at_a_path, saved_in_an_open_file),

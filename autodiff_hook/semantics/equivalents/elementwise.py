@@ -187,6 +187,11 @@ def listed(array: Any) -> Any:
     return [array[i] if array.ndim == 1 else listed(array[i, ...]) for i in range(len(array))]
 
 
+def listed_texts(array: Any) -> Any:
+    """``array.tolist()`` of texts."""
+    return [listed_texts(array[i, ...]) for i in range(len(array))] if array.ndim else array.item()
+
+
 def item_of(array: Any, *place: Any) -> Any:
     """``array.item()`` of objects."""
     if len(place) == 1 and isinstance(place[0], tuple):

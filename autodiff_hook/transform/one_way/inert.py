@@ -55,7 +55,7 @@ def _given(
     """What a function gives that only computes; None if it is given more than constants and such objects."""
     kinds = [inf.type_of(x) for x in given]
     values = [example_of(x) for x in kinds]
-    if not all(map(_is_inert, kinds)):
+    if not all(map(_is_inert, kinds)) or _are_written(inf, given):
         return None
     by_place, by_name = apart_by_name(values, names)
     for operand, kind in zip(given, kinds):
@@ -79,6 +79,16 @@ def _given(
     return held_as(inf, s, found)
 
 
+def _are_written(inf: Path, operands: list[Operand]) -> bool:
+    """Whether there are arrays of texts among some operands in which the program may have written numbers."""
+    of_texts = [x for x in operands if _is_array(inf.type_of(x)) and _is_of_texts(example_of(inf.type_of(x)))]
+    return not all([x in inf.texts or inf.world.is_outside(inf.final(x)) for x in of_texts])
+
+
+def _is_of_texts(value: Any) -> bool:
+    return type(value) is np.ndarray and value.dtype.kind in "US"
+
+
 def _makes_moments(function: Any) -> bool:
     """Whether a function is a method of one of these classes: ``datetime.now``, ``date.fromisoformat``."""
     return type(function) is BuiltinMethodType and any(function.__self__ is x for x in _MOMENTS)
@@ -100,6 +110,8 @@ def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[s
     inf.guard_type(made, cls)
     if cls is np.ndarray:
         _require_layout(inf, made, found)
+    if _is_of_texts(found):
+        inf.texts.add(made)
     return Constant(None) if found is None else made
 
 

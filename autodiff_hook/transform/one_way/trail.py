@@ -96,6 +96,8 @@ class Trail(Inference):
         """The items of tuples, and those of lists that are given as they are."""
         self.iterators: dict[Operand, Iterator[Operand]] = {}
         self.pinned = self.program.pinned
+        self.texts: set[Operand] = set()
+        """The arrays of texts that the program makes of such from outside."""
         self.laid_out: set[Operand] = set()
         """The arrays whose types of items and numbers of axes are guarded."""
         self.silences: list[Any] = []

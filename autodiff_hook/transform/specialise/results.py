@@ -29,6 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Optional,
     Outside,
     Record,
+    Reference,
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -154,6 +155,8 @@ def outcome(
     if getattr(run, "__name__", "") in ("array", "asarray") and not all(map(_is_there, types)):
         raise Refused("an array of what may be None")
     result = _of_nothing(found) or abstract_of(found)
+    if _is_text_of_numpy(result) and any(map(_holds_text, [*types, *named.values()])):
+        raise Refused("texts that NumPy holds, in which numbers may be written")
     if _is_of_numpy(result) and _says_type([*types, *named.values()]):
         raise Refused("an array or a number of a type that is not known")
     if isinstance(result, Number) and not constant:
@@ -167,6 +170,19 @@ def outcome(
     if any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
+
+
+def _is_text_of_numpy(value: Abstract) -> bool:
+    return isinstance(value, Instance) and getattr(value.example, "dtype", np.dtype(bool)).kind in "US"
+
+
+def _holds_text(value: Abstract) -> bool:
+    """Whether a value is, or holds, a text of Python's that is not known: the program may have made it of a number."""
+    if isinstance(value, Tuple):
+        return any(map(_holds_text, value.items))
+    if isinstance(value, Reference):
+        return any(map(_holds_text, value.site.kinds()))
+    return isinstance(value, Instance) and value.cls in (str, bytes)
 
 
 def _says_type(types: list[Abstract]) -> bool:
