@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import copy
 import functools
+import itertools
 import math
 from abc import ABCMeta
 
@@ -316,6 +317,43 @@ def test_a_class_that_begins_to_iterate():
     cls.__iter__ = lambda self: iter((self.y, self.x))
     check(f, 2.0, 3.0, specialised=None)
     assert ad.gradient(f, 2.0, 3.0) == (9.0, 12.0)
+
+
+class Steps:
+    """Counts what it has given."""
+
+    def __init__(self, x, make=float):
+        self.x, self.make, self.count = x, make, 0
+
+    def __iter__(self):
+        for i in range(4):
+            self.count += 1
+            yield self.make(self.x * i)
+
+
+def summed_in_turn(x, y):
+    steps, named = Steps(x), collections.UserDict(a=x, b=x * y)
+    total = sum(steps, y) * steps.count + max(steps) * steps.count - min(steps, default=y)
+    groups = itertools.groupby([x, x, y, y], key=lambda number: number > 2.5)
+    return (
+        total
+        + sum(named.values()) * max(named.values())
+        + sum(2.0**is_large * sum(group) for is_large, group in groups)
+    )
+
+
+def test_sums_and_extremes_of_what_objects_give():
+    for _ in range(2):
+        check_slopes(summed_in_turn, 2.0, 3.0)
+    check_slopes(lambda x, y: sum(Steps(x, Length), Length(y)).metres, 2.0, 3.0, specialised=None)
+
+
+class Length:
+    def __init__(self, metres):
+        self.metres = metres
+
+    def __add__(self, other):
+        return Length(self.metres * 0.5 + other.metres)
 
 
 class Parts:

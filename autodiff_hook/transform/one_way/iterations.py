@@ -20,10 +20,12 @@ from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container, Fresh
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.following import DEFINED
 from autodiff_hook.transform.specialise.instances import classes_of, shown
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.wording import named
 
 Builtin = Callable[[Path, Statement, Args], "Abstract | None"]
 
@@ -148,7 +150,12 @@ def _extreme(function: Any) -> Builtin:
 def _listed(inf: Path, operand: Operand) -> Operand:
     """What an iteration gives, as a list."""
     value = inf.type_of(operand)
-    # Other objects may do what their items notice, so each is asked for when its turn comes.
+    if iterating.is_iterated_by_code(inf, operand):
+        items = parts(inf, operand)
+        # Other items may notice what the iteration does: each would have to be asked for when its turn comes.
+        if not all(number_types(inf.type_of(x)) for x in items):
+            raise Refused(f"{named(value)}, which gives other things than numbers one by one")
+        return inf.made(list, items)
     stands = isinstance(value, Fresh) and shown(value.cls) is not value.cls
     virtual = (
         stands or operand in inf.iterators or isinstance(value, Container) and value.cls in (VALUES, set, frozenset)
