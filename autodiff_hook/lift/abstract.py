@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any, Final, NamedTuple, NoReturn
 
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.analysis import postorder
+from autodiff_hook.ir.analysis import closure, postorder
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import (
     CANNOT_RAISE,
@@ -267,6 +267,11 @@ class Machine:
             parameters = (1 << len(names)) - 1
             self._bindings = Bindings(self._codes, self._order, parameters)
         return self._bindings.is_bound(slot, self.instruction)
+
+    def comes_again(self) -> bool:
+        """Whether control may come to the current instruction more than once."""
+        start = max(x for x in self._codes if x <= self.instruction.offset)
+        return start in closure(self._successors[start], self._successors.__getitem__)
 
     def is_bound(self, value: Operand) -> bool:
         """Whether the value of a local is certainly not UNBOUND."""

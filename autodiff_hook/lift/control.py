@@ -8,6 +8,7 @@ from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.lift.abstract import Machine, Marker, Meaning
+from autodiff_hook.lift.frames import held_by_names, names_held
 
 NONE: Final = Constant(None)
 
@@ -26,14 +27,17 @@ def invoke(m: Machine, count: int, keywords: tuple[str, ...] = ()) -> None:
         return
     callees = [x for x in (below, above) if not isinstance(x, Marker)]
     function, args = callees[0], [*callees[1:], *args]
-    if not args and _is_global_super(m, function):
+    if not args and _is_global(m, function, "super"):
         args = _arguments_of_super(m)
+    held = held_by_names(m) if not args and _is_global(m, function, "locals") else None
+    if held is not None:
+        function, args, keywords = Constant(names_held), [function, *held.values()], tuple(held)
     m.perform("call", function, *args, data=keywords)
 
 
-def _is_global_super(m: Machine, function: Operand) -> bool:
+def _is_global(m: Machine, function: Operand, name: str) -> bool:
     made = m.made.get(function) if isinstance(function, Variable) else None
-    return made is not None and made.op == "global" and made.data == "super"
+    return made is not None and made.op == "global" and made.data == name
 
 
 def _arguments_of_super(m: Machine) -> list[Operand]:

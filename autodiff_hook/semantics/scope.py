@@ -12,6 +12,7 @@ from autodiff_hook.registry import registry
 
 OWN_MODULES: Final = (
     "autodiff_hook.api",
+    "autodiff_hook.lift.frames",
     "autodiff_hook.operators",
     "autodiff_hook.runtime.choosing",
     "autodiff_hook.semantics.equivalents",

@@ -56,7 +56,7 @@ async def waits(x):
 
 
 def looks():
-    return locals()
+    return vars()
 
 
 class Model:

@@ -6,6 +6,7 @@ import functools
 import inspect
 import itertools
 import operator
+import sys
 import types
 
 import numpy as np
@@ -347,3 +348,92 @@ def test_signatures_of_classes_and_objects(x):
     scaled = Scaled(1.0)
     called = inspect.signature(scaled).parameters["z"].default
     return made * inspect.signature(scaled.method).parameters["k"].default * called
+
+
+class Named:
+    """Keeps what it is given under the names of the parameters."""
+
+    def __init__(self, a, b=2.0, *, scale=1.0):
+        self.__dict__.update(locals())
+        del self.self
+
+
+class NamedToo(Named):
+    def __init__(self, a, k):
+        super().__init__(a, b=k * a, scale=k)
+        for name, value in locals().items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+
+@gradient_at(1.3)
+def test_attributes_by_the_names_of_parameters(x):
+    named, other = Named(x, scale=x * x), NamedToo(x * x, 3.0)
+    return named.a * named.b * named.scale + other.a * other.b * other.k * other.scale
+
+
+@gradient_at(1.3)
+def test_what_locals_say_stays_when_names_are_assigned(x):
+    y = x * x
+    held = locals()
+    y, z = y * 3.0, x
+    held["x"] = 2.0
+    return held["y"] * held["x"] * x + y * z + len(held) * x + len("%(x).2f" % held) * x
+
+
+@gradient_at(1.3)
+def test_locals_with_captured_names(x):
+    def outer(y):
+        inner = lambda: y * x  # noqa: E731
+        return sum(v for v in locals().values() if isinstance(v, float)) * inner()
+
+    return outer(x * x)
+
+
+def asked_twice(x):
+    y = x * x
+    held = locals()
+    y = y * 3.0
+    return held["y"] * x + locals()["y"] + held["y"]
+
+
+def asked_again(x):
+    held = []
+    for i in range(3):
+        y = x * i
+        if i:
+            held.append(locals())
+    return held[0]["y"] * x + held[1]["y"] + y
+
+
+@pytest.mark.parametrize("f", [asked_twice, asked_again])
+def test_the_one_dict_of_a_frame_is_right_or_an_error(f):
+    if sys.version_info >= (3, 13):
+        check_gradient(f, 1.3)
+        return
+    with pytest.raises(NotDifferentiable, match=r"locals\(\) looks at the frame"):
+        gradient(lambda x: f(x) * 2.0, 1.3)
+
+
+def maybe_assigned(x):
+    if x > 1.0:
+        y = x * x  # noqa: F841
+    return locals().get("y", x)
+
+
+def captured_and_assigned(x):
+    y = x * x
+    return (lambda: y)() + locals()["y"]
+
+
+@pytest.mark.parametrize("f", [maybe_assigned, captured_and_assigned])
+def test_locals_of_names_that_may_have_no_value_are_an_error(f):
+    with pytest.raises(NotDifferentiable, match=r"locals\(\) looks at the frame"):
+        gradient(lambda x: f(x) * 2.0, 1.3)
+
+
+@gradient_at(1.3)
+def test_another_function_of_the_name(x):
+    namespace = {"locals": lambda: {"x": 3.0}}
+    exec("def f(x): return locals()['x'] * x", namespace)
+    return namespace["f"](x)
