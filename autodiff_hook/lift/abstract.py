@@ -13,7 +13,7 @@ from types import CodeType
 from typing import Any, Final, NamedTuple, NoReturn
 
 from autodiff_hook.errors import Unsupported
-from autodiff_hook.ir.analysis import closure, postorder
+from autodiff_hook.ir.analysis import postorder
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import (
     CANNOT_RAISE,
@@ -30,7 +30,7 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.lift.binding import Bindings
 from autodiff_hook.lift.cfg import Instruction, Region, read_instructions, split
-from autodiff_hook.lift.code import NAMESPACE, is_class_body, parameter_names, slot_names
+from autodiff_hook.lift.code import NAMESPACE, has_one_dict, is_class_body, parameter_names, slot_names
 
 
 class Marker(NamedTuple):
@@ -64,6 +64,8 @@ class Machine:
         self.keyword_names: tuple[str, ...] = ()
         self.namespace = Variable(NAMESPACE)
         """Where the names of a class body are."""
+        self.frame: Variable | None = None
+        """What all calls of ``locals`` give, where they give one dict."""
         self.offset_of: dict[Block, int] = {}
         self.names = code.co_names
         self._dialect = dialect
@@ -98,6 +100,8 @@ class Machine:
             param = Variable(name)
             self._block.params.append(param)
             self._builder.write(key, self._block, param)
+        if has_one_dict(self.code):
+            self.frame = self._builder.emit(self._block, "build_map")
         self._block.terminator = Terminator("jump", [], [self._edge(self._block, 0, ())])
         unseen = self._predecessor_counts()
         unsealed: set[int] = set()
@@ -267,11 +271,6 @@ class Machine:
             parameters = (1 << len(names)) - 1
             self._bindings = Bindings(self._codes, self._order, parameters)
         return self._bindings.is_bound(slot, self.instruction)
-
-    def comes_again(self) -> bool:
-        """Whether control may come to the current instruction more than once."""
-        start = max(x for x in self._codes if x <= self.instruction.offset)
-        return start in closure(self._successors[start], self._successors.__getitem__)
 
     def is_bound(self, value: Operand) -> bool:
         """Whether the value of a local is certainly not UNBOUND."""

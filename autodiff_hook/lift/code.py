@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
+import sys
 from types import CodeType
 from typing import Final
 
@@ -60,3 +62,12 @@ def is_function(code: CodeType) -> bool:
     """Whether the code has fast locals, unlike the code of a module or a class."""
     flags = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
     return code.co_flags & flags == flags
+
+
+def has_one_dict(code: CodeType) -> bool:
+    """Whether ``locals`` may be called more than once in a frame, and gives one dict, which it brings up to date."""
+    if sys.version_info >= (3, 13) or "locals" not in code.co_names or not is_function(code):
+        return False
+    instructions = list(dis.get_instructions(code))
+    asked = sum(x.opname == "LOAD_GLOBAL" and x.argval == "locals" for x in instructions)
+    return asked > 1 or asked == 1 and any("JUMP_BACKWARD" in x.opname for x in instructions)

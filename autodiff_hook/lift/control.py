@@ -8,7 +8,7 @@ from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.lift.abstract import Machine, Marker, Meaning
-from autodiff_hook.lift.frames import held_by_names, names_held
+from autodiff_hook.lift.frames import call_of_locals
 
 NONE: Final = Constant(None)
 
@@ -29,10 +29,9 @@ def invoke(m: Machine, count: int, keywords: tuple[str, ...] = ()) -> None:
     function, args = callees[0], [*callees[1:], *args]
     if not args and _is_global(m, function, "super"):
         args = _arguments_of_super(m)
-    held = held_by_names(m) if not args and _is_global(m, function, "locals") else None
-    if held is not None:
-        function, args, keywords = Constant(names_held), [function, *held.values()], tuple(held)
-    m.perform("call", function, *args, data=keywords)
+    instead = call_of_locals(m, function) if not args and _is_global(m, function, "locals") else None
+    operands, names = instead or ([function, *args], keywords)
+    m.perform("call", *operands, data=names)
 
 
 def _is_global(m: Machine, function: Operand, name: str) -> bool:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import dis
-import sys
-from typing import Any, Final
+from typing import Any
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand
 from autodiff_hook.lift.abstract import Machine
 from autodiff_hook.lift.code import is_function, parameter_names, slot_names
-
-_IS_ONE: Final = sys.version_info < (3, 13)
-"""Whether the dict of a frame is one, which each call of ``locals`` brings up to date."""
 
 
 def names_held(function: Any, /, **held: Any) -> Any:
@@ -19,15 +15,34 @@ def names_held(function: Any, /, **held: Any) -> Any:
     return held if function is locals else function()
 
 
-def held_by_names(m: Machine) -> dict[str, Operand] | None:
-    """What the names of the function hold here, those without a value left out; None if that is not known."""
-    code, instructions = m.code, list(dis.get_instructions(m.code))
-    if not is_function(code) or any(x.opname == "DELETE_DEREF" for x in instructions):
-        return None
-    if _IS_ONE and (m.comes_again() or sum(x.argval == "locals" for x in instructions) > 1):
+def names_with_values(function: Any, /, **held: Any) -> Any:
+    """The same, where some of the names may have no value."""
+    return {name: value for name, value in held.items() if value is not UNBOUND} if function is locals else function()
+
+
+def brought_up_to_date(function: Any, frame: Any, names: Any, /, **held: Any) -> Any:
+    """The same, of a frame that has one dict for all calls: ``frame``, in which other names may have been stored."""
+    if function is not locals:
+        return function()
+    for name in names:
+        if held.get(name, UNBOUND) is UNBOUND:
+            frame.pop(name, None)
+        else:
+            frame[name] = held[name]
+    return frame
+
+
+def call_of_locals(m: Machine, function: Operand) -> tuple[list[Operand], tuple[str, ...]] | None:
+    """What is called in the place of ``locals``, with what, and by which names; None if what a cell holds is not known.
+
+    Names that have no value here, whatever way is taken, are left out.
+    """
+    code, slots = m.code, slot_names(m.code)
+    if not is_function(code) or any(x.opname == "DELETE_DEREF" for x in dis.get_instructions(code)):
         return None
     held: dict[str, Operand] = {}
-    for slot, (form, name) in enumerate(slot_names(code)):
+    instead = names_held
+    for slot, (form, name) in enumerate(slots):
         value = m.read_local(slot)
         if form == "free" or name in code.co_cellvars:
             if form == "local" and name not in parameter_names(code):
@@ -36,6 +51,9 @@ def held_by_names(m: Machine) -> dict[str, Operand] | None:
         elif isinstance(value, Constant) and value.value is UNBOUND:
             continue
         elif not (m.is_bound(value) or m.certainly_bound(slot)):
-            return None
+            instead = names_with_values
         held[name] = value
-    return held
+    before: list[Operand] = [Constant(instead), function]
+    if m.frame is not None:
+        before = [Constant(brought_up_to_date), function, m.frame, Constant(tuple([name for _, name in slots]))]
+    return [*before, *held.values()], tuple(held)
