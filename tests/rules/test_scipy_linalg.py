@@ -253,6 +253,7 @@ def test_equal_eigenvalues_have_no_vectors():
 MATRIX = np.array([[3.0, 0.7, 0.2], [0.4, 4.0, -0.5], [1.1, 0.3, 5.0]])
 LOWER = np.linalg.cholesky(MATRIX @ MATRIX.T)
 WIDE = np.array([[0.0], [9.0]])
+INDEFINITE = np.array([[1.0, 2.0], [2.0, 1.0]])
 SOLVERS = {
     "dgesv": lambda a, b: lapack.dgesv(a, b)[2],
     "dsysv": lambda a, b: lapack.dsysv(a, b)[2] + lapack.dsysv(a, b, lower=True)[2],
@@ -277,11 +278,61 @@ def test_solvers_of_lapack(name):
     check_gradient(lambda b: np.sum(SOLVERS[name](MATRIX, b) ** 2), b)
 
 
+FACTORS = {
+    "dgesv": lambda a, b: lapack.dgesv(a, b)[0],
+    "dsysv": lambda a, b: lapack.dsysv(a, b)[0],
+    "dposv": lambda a, b: lapack.dposv(a, b)[0],
+    "dgbsv": lambda a, b: lapack.dgbsv(1, 1, np.vstack([np.zeros(3), a[[1, 0, 2]]]), b)[0],
+    "dpbsv": lambda a, b: lapack.dpbsv(a[[0, 2]] ** 2 + WIDE, b)[0],
+    "dgtsv": lambda a, b: lapack.dgtsv(a[1, :2], a[0] + 2.0, a[2, :2], b)[1],
+    "dptsv": lambda a, b: lapack.dptsv(a[0] + 9.0, a[1, :2], b)[0],
+}
+
+
+@pytest.mark.parametrize("name", FACTORS)
+def test_factors_that_solvers_leave_behind_are_an_error(name):
+    f = lambda a, b: np.sum(FACTORS[name](a, b) ** 2) + SOLVERS[name](a, b)[0, 0]  # noqa: E731
+    b = np.array([[1.0, 0.2], [-0.3, 2.0], [0.5, 0.6]])
+    with pytest.raises(NotDifferentiable, match="of the factors which a solver of LAPACK leaves behind"):
+        gradient(f, MATRIX, b)
+    with pytest.raises(NotDifferentiable, match="of the factors which a solver of LAPACK leaves behind"):
+        jvp(f, (MATRIX, b), (MATRIX, b))
+    solution = gradient(lambda b: SOLVERS[name](MATRIX, b)[0, 0], b)[0]
+    np.testing.assert_allclose(gradient(lambda b: f(MATRIX, b), b)[0], solution)
+
+
 def test_what_lapack_has_not_solved_is_an_error():
-    with pytest.raises(NotDifferentiable, match=r"has not solved this system \(info = 2\)"):
-        gradient(lambda a: np.sum(lapack.dposv(a, np.ones(2))[1]), np.array([[1.0, 2.0], [2.0, 1.0]]))
-    with pytest.raises(np.linalg.LinAlgError, match="[Ss]ingular"):
+    for f in (lambda a: np.sum(lapack.dposv(a, np.ones(2))[1]), lambda a: np.sum(lapack.dpotrf(a)[0])):
+        with pytest.raises(NotDifferentiable, match="that of a system which LAPACK has not solved"):
+            gradient(f, INDEFINITE)
+    with pytest.raises(NotDifferentiable, match="that of a system which LAPACK has not solved"):
         gradient(lambda a: np.sum(lapack.dgesv(a, np.ones(2))[2]), np.ones((2, 2)))
+
+
+def test_programs_may_ask_whether_lapack_has_solved_something():
+    def f(a):
+        factor, info = lapack.dpotrf(a)
+        if info > 0:
+            a = a + 2.0 * np.trace(a) * np.eye(2)
+            factor, info = lapack.dpotrf(a)
+        return np.sum(np.log(np.diag(factor)))
+
+    for a in (INDEFINITE, np.eye(2), INDEFINITE):
+        check_gradient(f, a)
+
+
+@pytest.mark.parametrize("name", ["dgesv", "dsysv", "dposv", "dpotrs", "dtrtrs"])
+def test_what_solvers_give_has_the_axes_of_what_they_are_given(name):
+    def f(a, b):
+        found = getattr(lapack, name)(a, b)
+        return np.sum(found[-2] ** 2) * (1.0 if found[-2].ndim == 1 else 5.0) * (found[-1] == 0)
+
+    check_gradient(f, MATRIX, np.array([1.0, -0.3, 0.5]))
+    check_gradient(f, MATRIX, np.array([[1.0], [-0.3], [0.5]]))
+
+
+def test_pivots_are_positions():
+    check_gradient(lambda a: np.sum(np.sin(a)[lapack.dgesv(a, np.ones(3))[1]] * np.arange(9).reshape(3, 3)), MATRIX)
 
 
 def test_arguments_are_not_overwritten():

@@ -121,3 +121,28 @@ def test_what_is_broadcast_with_what_is_differentiated_is_a_constant():
         assert ad.gradient(f, 3.0, order=2.0) == (4.0,)
     assert GENERIC or not swept
     assert ad.gradient(f, 3.0, 2.0) == (4.0, 12.0) and swept
+
+
+@ad.nondifferentiable
+def chosen(items, place):
+    return items[place]
+
+
+ad.extend.pure(chosen)
+CHOICES = np.array([1, 2]), np.array([[0.5, 1.5], [2.5, 3.5]])
+
+
+def chosen_in_turn(x):
+    counts, slopes = (chosen(CHOICES, place) for place in range(2))
+    return np.sum(x * slopes * counts) * (1.0 if slopes.ndim == 2 else 3.0)
+
+
+def chosen_by_an_argument(x, place):
+    slopes = chosen(CHOICES, place)
+    return np.sum(x * slopes) * (1.0 if slopes.ndim == 2 else 3.0)
+
+
+def test_what_is_chosen_by_a_number_may_be_of_any_kind():
+    check(chosen_in_turn, 0.7, specialised=None)
+    for place in (0, 1, 0, 1):
+        check(chosen_by_an_argument, 0.7, place, specialised=None)

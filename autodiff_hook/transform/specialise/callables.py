@@ -15,7 +15,7 @@ from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.specialise import caching, draws, named_tuples
-from autodiff_hook.transform.specialise.abstract import Abstract, Known, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.constructing import construct
 from autodiff_hook.transform.specialise.infer import Inference
@@ -62,14 +62,22 @@ def _constant(inf: Inference, s: Statement, function: Any, args: Args, kwargs: K
         types, options = [inf.type_of(x) for x in args], {k: inf.type_of(v) for k, v in kwargs.items()}
         require_inert(*types, *options.values())
         result = result_of(inf, function, types, options, constant=True)
-        if isinstance(result, Tuple) and not has_numpy_outcome(function):
-            raise Refused(f"a call of {named(function)}, whose result may have another length")
+        if not has_numpy_outcome(function):
+            _require_kind(function, [*types, *options.values()], result)
         return pure(inf, s, result)
     if type(function) is not FunctionType:
         raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
     given = inf.before(s, "build_tuple", args)
     named_ones = inf.before(s, "build_map", [x for name, value in kwargs.items() for x in (Constant(name), value)])
     return inline_call(inf, s, without_derivative, [Constant(Body(function)), given, named_ones], {})
+
+
+def _require_kind(function: Any, given: list[Abstract], result: Abstract) -> None:
+    """Refuse a call whose result may be of another kind than that of the examples."""
+    if isinstance(result, Tuple):
+        raise Refused(f"a call of {named(function)}, whose result may have another length")
+    if isinstance(result, Array) and any(isinstance(x, Number) and int in x.types for x in given):
+        raise Refused(f"a call of {named(function)}, which may choose what it gives by a number")
 
 
 def _code(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:

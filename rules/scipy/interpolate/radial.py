@@ -57,8 +57,14 @@ def system(y, d, smoothing, kernel, epsilon, powers):
 
 
 def built_system(*args):
-    made = system(*args)
-    return tuple(settled(part, part_natively(_rbfinterp_pythran._build_system, args, i)) for i, part in enumerate(made))
+    native = _rbfinterp_pythran._build_system
+    matrix, right, shift, scale = system(*args)
+    return (
+        settled(matrix, part_natively(native, args, 0)),
+        settled(right, part_natively(native, args, 1)),
+        settled(shift, part_natively(native, args, 2)),
+        settled(scale, part_natively(native, args, 3)),
+    )
 
 
 define(_rbfinterp_pythran._build_system, built_system)
