@@ -5,6 +5,7 @@ A text that shows all digits of a number has its derivative.
 
 import ast
 import contextlib
+import datetime
 import hashlib
 import io
 import json
@@ -237,6 +238,39 @@ def texts_in_arrays_of_objects(x):
     return float(sheet.lines[0][0])
 
 
+def numbers_as_texts_in_arrays(x):
+    return float(np.array([x]).astype(str)[0])
+
+
+def numbers_that_become_texts_in_arrays(x):
+    return np.array([x], dtype="U9").astype(float)[0]
+
+
+def numbers_as_texts_of_numpy(x):
+    return float(np.str_(x))
+
+
+NEW_YEAR = datetime.datetime(2020, 1, 1)
+NUMBERS = np.array(["1.5", "2"])
+
+
+def texts_beside_others_in_arrays(x):
+    return np.append(NUMBERS, f"{x}").astype(float).sum()
+
+
+def texts_in_the_place_of_others(x):
+    chosen = np.where(NUMBERS == "2", f"{x}", NUMBERS)
+    return float(np.stack([chosen, chosen])[1][1])
+
+
+def dates_read_from_texts(x):
+    return datetime.datetime.strptime(f"{x}", "0.%f").microsecond / 1e6
+
+
+def times_read_from_texts(x):
+    return (datetime.datetime.fromisoformat(f"2020-01-01T00:00:0{x:.6f}") - NEW_YEAR).total_seconds()
+
+
 def texts_read_by_numpy(x):
     return np.fromstring(f"{x} 2", sep=" ")[0]
 
@@ -346,6 +380,8 @@ REFUSED = [
     *(formatted, formatted_by_methods, joined_texts, cut_texts, added_texts, texts_letter_by_letter, unpacked_texts),
     *(encoded_texts, texts_of_lists, texts_found_by_expressions, texts_in_arrays, texts_read_by_numpy, texts_in_files),
     *(items_of_texts_in_arrays, lists_of_texts_in_arrays, texts_that_numpy_holds, texts_in_arrays_one_by_one),
+    *(numbers_as_texts_in_arrays, numbers_that_become_texts_in_arrays, numbers_as_texts_of_numpy),
+    *(texts_beside_others_in_arrays, texts_in_the_place_of_others, dates_read_from_texts, times_read_from_texts),
     texts_in_arrays_of_objects,
     *(lines_of_files, texts_of_objects),
     *(decoded_by_objects, dumped_by_json, saved, saved_with_names, saved_as_text),

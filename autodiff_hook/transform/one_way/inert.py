@@ -20,6 +20,7 @@ from autodiff_hook.transform.one_way.containers import held_as
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Outside
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.members import LAYOUT, layout
@@ -55,7 +56,8 @@ def _given(
     """What a function gives that only computes; None if it is given more than constants and such objects."""
     kinds = [inf.type_of(x) for x in given]
     values = [example_of(x) for x in kinds]
-    if not all(map(_is_inert, kinds)) or _are_written(inf, given):
+    reads = _makes_moments(function) or any(function is x for x in _MOMENTS)
+    if not all(map(_is_inert, kinds)) or any([_is_written(inf, x, reads) for x in given]):
         return None
     by_place, by_name = apart_by_name(values, names)
     for operand, kind in zip(given, kinds):
@@ -66,6 +68,8 @@ def _given(
     except Exception as error:
         list(map(inf.pin, given))
         raise Raised(error) from None
+    if (type(found) in _TEXTS or _is_of_texts(found, one=False)) and any([_is_written(inf, x) for x in given]):
+        raise Refused("texts that NumPy holds, in which numbers may be written")
     asks = _asks_the_clock(function, values)
     if not asks and all(isinstance(x, Known) for x in kinds):
         return held_as(inf, s, found)
@@ -79,18 +83,20 @@ def _given(
     return held_as(inf, s, found)
 
 
-def _are_written(inf: Path, operands: list[Operand]) -> bool:
-    """Whether there are arrays of texts among some operands in which the program may have written numbers."""
-    of_texts = [x for x in operands if _is_array(inf.type_of(x)) and _is_of_texts(example_of(inf.type_of(x)))]
-    return not all([x in inf.texts or inf.world.is_outside(inf.final(x)) for x in of_texts])
+def _is_written(inf: Path, operand: Operand, one: bool = True) -> bool:
+    """Whether an operand is an array of texts, or ``one`` text, in which the program may have written numbers."""
+    kind = inf.type_of(operand)
+    if isinstance(kind, Known) or not _is_of_texts(example_of(kind), one):
+        return False
+    return operand not in inf.texts and not inf.world.is_outside(inf.final(operand))
 
 
-def _is_of_texts(value: Any) -> bool:
-    return type(value) is np.ndarray and value.dtype.kind in "US"
+def _is_of_texts(value: Any, one: bool = True) -> bool:
+    return type(value) is np.ndarray and value.dtype.kind in "US" or one and type(value) is str
 
 
 def _makes_moments(function: Any) -> bool:
-    """Whether a function is a method of one of these classes: ``datetime.now``, ``date.fromisoformat``."""
+    """Whether a function is a class method of one of these classes: ``datetime.now``, ``date.fromisoformat``."""
     return type(function) is BuiltinMethodType and any(function.__self__ is x for x in _MOMENTS)
 
 
@@ -110,7 +116,7 @@ def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[s
     inf.guard_type(made, cls)
     if cls is np.ndarray:
         _require_layout(inf, made, found)
-    if _is_of_texts(found):
+    if _is_of_texts(found) and not any([_is_written(inf, x) for x in given]):
         inf.texts.add(made)
     return Constant(None) if found is None else made
 

@@ -97,7 +97,7 @@ class Trail(Inference):
         self.iterators: dict[Operand, Iterator[Operand]] = {}
         self.pinned = self.program.pinned
         self.texts: set[Operand] = set()
-        """The arrays of texts that the program makes of such from outside."""
+        """The texts, and arrays of such, that the program makes of such from outside."""
         self.laid_out: set[Operand] = set()
         """The arrays whose types of items and numbers of axes are guarded."""
         self.silences: list[Any] = []

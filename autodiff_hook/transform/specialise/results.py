@@ -33,7 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of, is_none, join, number_types
+from autodiff_hook.transform.specialise.lattice import differentiable, example_of, is_none, is_whole, join, number_types
 from autodiff_hook.transform.specialise.trying import example_for, samples, square_for, tried
 from autodiff_hook.transform.specialise.wording import named
 
@@ -144,7 +144,7 @@ def outcome(
     need not fit: those of lists that the program makes are not known.
     """
     if not named and all(number_types(t) is not None for t in types) and types:
-        return _number_outcome(run, types)
+        return _not_written(_number_outcome(run, types), types)
     options = {k: example_for(t) for k, t in named.items()}
     try:
         found = tried(run, [example_for(t) for t in types], options)
@@ -154,9 +154,7 @@ def outcome(
         found = tried(run, [square_for(t) for t in types], options)
     if getattr(run, "__name__", "") in ("array", "asarray") and not all(map(_is_there, types)):
         raise Refused("an array of what may be None")
-    result = _of_nothing(found) or abstract_of(found)
-    if _is_text_of_numpy(result) and any(map(_holds_text, [*types, *named.values()])):
-        raise Refused("texts that NumPy holds, in which numbers may be written")
+    result = _not_written(_of_nothing(found) or abstract_of(found), [*types, *named.values()])
     if _is_of_numpy(result) and _says_type([*types, *named.values()]):
         raise Refused("an array or a number of a type that is not known")
     if isinstance(result, Number) and not constant:
@@ -172,17 +170,24 @@ def outcome(
     return result
 
 
-def _is_text_of_numpy(value: Abstract) -> bool:
-    return isinstance(value, Instance) and getattr(value.example, "dtype", np.dtype(bool)).kind in "US"
+def _not_written(result: Abstract, given: list[Abstract]) -> Abstract:
+    """What is given back, unless it is text that NumPy holds and in which what is given may be written."""
+    dtype = getattr(result.example, "dtype", None) if isinstance(result, Instance) else None
+    if dtype is not None and dtype.kind in "US" and any(map(_may_be_read, given)):
+        raise Refused("texts that NumPy holds, in which numbers may be written")
+    return result
 
 
-def _holds_text(value: Abstract) -> bool:
-    """Whether a value is, or holds, a text of Python's that is not known: the program may have made it of a number."""
+def _may_be_read(value: Abstract) -> bool:
+    """Whether text that is made of a value may read as a number that has a derivative.
+
+    It may if that is such a number, or a text of Python's that is not known: the program may have made it of one.
+    """
     if isinstance(value, Tuple):
-        return any(map(_holds_text, value.items))
+        return any(map(_may_be_read, value.items))
     if isinstance(value, Reference):
-        return any(map(_holds_text, value.site.kinds()))
-    return isinstance(value, Instance) and value.cls in (str, bytes)
+        return any(map(_may_be_read, value.site.kinds()))
+    return differentiable(value) and not is_whole(value) or isinstance(value, Instance) and value.cls in (str, bytes)
 
 
 def _says_type(types: list[Abstract]) -> bool:
