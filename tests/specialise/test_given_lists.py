@@ -219,6 +219,16 @@ def test_a_list_that_is_given_twice():
         assert found is expected if isinstance(expected, type) else found == expected[1]
 
 
+def test_rows_that_are_one_share_their_gradient():
+    f = scope("def f(rows):\n    return sum(x * x for row in rows for x in row) * rows[0][0]")["f"]
+    for _ in range(3):
+        assert ad.gradient(f, [[1.0, 2.0], [3.0], []]) == ([[16.0, 4.0], [6.0], []],)
+        row = [1.0, 2.0]
+        (found,) = ad.gradient(f, [row, [3.0], row])
+        assert found == oracle(f, [row, [3.0], row])[1][0]
+        assert found[0] is found[2]
+
+
 def test_what_raises_has_changed_its_list_once():
     f = scope("def f(xs):\n    xs[0] = xs[0] * 2.0\n    xs.append(1.0 / (xs[1] - 2.0))\n    return sum(xs)")["f"]
     for _ in range(3):
