@@ -8,19 +8,22 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result
-from autodiff_hook.runtime.losses import array_mutation
+from autodiff_hook.runtime.losses import NOT_PYTHON, array_mutation
 from autodiff_hook.runtime.native import DISPATCHED, place_of_out
 from autodiff_hook.semantics import library
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
-from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
 
 
 def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """A call with arrays for its results: the call without them, then stores of all of them."""
     if not loses(alg, t[1:], function, args, kwargs):
         return call_constant(alg, function, args, kwargs)
+    if isinstance(kwargs.get("out"), np.ndarray) and kwargs["out"].dtype.kind in "US":
+        # How long the texts may be, only the array says.
+        return call_opaque(alg, t[1:], function, args, kwargs, NOT_PYTHON)
     if kwargs.get("out") is not None:
         place = len(args) + list(kwargs).index("out")
         out, own, tokens = kwargs["out"], t[1 + place], (*t[: 1 + place], *t[2 + place :])

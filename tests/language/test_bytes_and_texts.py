@@ -263,6 +263,10 @@ def texts_in_the_place_of_others(x):
     return float(np.stack([chosen, chosen])[1][1])
 
 
+def texts_replaced_in_arrays(x):
+    return float(np.char.replace(NUMBERS, "2", f"{x}")[1])
+
+
 def dates_read_from_texts(x):
     return datetime.datetime.strptime(f"{x}", "0.%f").microsecond / 1e6
 
@@ -382,7 +386,7 @@ REFUSED = [
     *(items_of_texts_in_arrays, lists_of_texts_in_arrays, texts_that_numpy_holds, texts_in_arrays_one_by_one),
     *(numbers_as_texts_in_arrays, numbers_that_become_texts_in_arrays, numbers_as_texts_of_numpy),
     *(texts_beside_others_in_arrays, texts_in_the_place_of_others, dates_read_from_texts, times_read_from_texts),
-    texts_in_arrays_of_objects,
+    *(texts_in_arrays_of_objects, texts_replaced_in_arrays),
     *(lines_of_files, texts_of_objects),
     *(decoded_by_objects, dumped_by_json, saved, saved_with_names, saved_as_text),
     *(saved_at_a_path, saved_in_an_open_file),
