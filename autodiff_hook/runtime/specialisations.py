@@ -15,6 +15,8 @@ MANY: Final = 8
 FREE = 0.5
 MOST = 2.0
 """How many seconds compiling a function may take beyond those that it has run, and at once."""
+_FIRST: Final = 2
+"""After how many calls what is filled once, a table or a cache, is taken to be."""
 _PATIENCE: Final = 3
 """After how many calls it may take the most once, though the function has not run for so long."""
 
@@ -63,6 +65,10 @@ class Specialisations:
         if self.calls >= _PATIENCE and self.spent < 2 * FREE:
             return MOST
         return min(MOST, caught_up) if self.price == 0.0 or self.calls >= _PATIENCE or caught_up >= MOST else 0.0
+
+    def begins_again(self) -> bool:
+        """Whether it is tried once more what was refused: the first calls may fill what the later ones only read."""
+        return self.calls == _FIRST and bool(self.refused) and self.cost <= FREE
 
     def make_room(self) -> bool:
         """Whether there is room for another program: what was made first goes when that has come to pay."""

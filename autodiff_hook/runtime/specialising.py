@@ -96,7 +96,7 @@ def differentiated(
     finally:
         known.calls += 1
         known.ran += time.perf_counter() - before
-    if is_something_there():
+    if is_something_there() or known.begins_again():
         # Perhaps what it was refused for.
         known.refused.discard(_types(call))
         known.one_way = ONE_WAY

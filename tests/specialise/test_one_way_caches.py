@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import enum
 import functools
+import json
 import math
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, is_specialised, oracle, same
+from specialised_cases import GENERIC, check, is_specialised, oracle, same, scope, slopes
 
 import autodiff_hook as ad
 
@@ -464,6 +465,9 @@ def test_a_cache_of_objects_that_forgets():
         return x * last_unit("km").powers["km"] * last_unit("mile").powers["mile"] * last_unit("km").powers["a"]
 
     check(f, 0.7, specialised=None)
+    for _ in range(3):
+        # It is tried once more whether it can be typed.
+        ad.gradient(f, 0.7)
     before = Unit.made
     ad.gradient(f, 0.7)
     assert Unit.made == before + 2
@@ -480,3 +484,73 @@ def test_a_cache_that_answers_with_an_object_of_the_arguments():
         for _ in range(3):
             found = ad.gradient(f, u, 1.0)[0]
             assert found.powers["km"] == want
+
+
+@functools.lru_cache
+def coefficients(count):
+    return [float(i + 1) for i in range(count)]
+
+
+@functools.lru_cache
+def properties(scale):
+    return {"powers": [1.0 * scale, 2.0], "b": 3.0, "within": {"d": 2.0 * scale}}
+
+
+def by_cached_containers(x):
+    held = Unit("km", 2.0)
+    held.factor = held.factor * x if hasattr(held, "factor") else x
+    found = properties(3)
+    total = sum(c * held.factor**i for i, c in enumerate(coefficients(4)))
+    return total + found["powers"][0] * x + found["b"] * held.factor + found["within"]["d"] * x
+
+
+def by_a_cached_list_that_is_changed(x):
+    held, numbers = Unit("km", 2.0), coefficients(3)
+    numbers.append(x)
+    total = sum(numbers) * x * held.powers["km"]
+    numbers.pop()
+    return total * (1.0 if numbers is coefficients(3) else 2.0)
+
+
+@pytest.mark.parametrize("f", [by_cached_containers, by_a_cached_list_that_is_changed])
+def test_caches_that_answer_with_containers(f):
+    coefficients.cache_clear()
+    properties.cache_clear()
+    check(f, 0.7, specialised=None)
+    coefficients(4)[1], coefficients(3)[0] = 9.0, 7.0
+    properties(3)["powers"][0] = properties(3)["within"]["d"] = 5.0
+    check(f, 0.7, specialised=None)
+    assert len(coefficients(3)) == 3
+    assert GENERIC or f is not by_cached_containers or is_specialised(f)
+
+
+class Tables:
+    """Reads what it needs when it is first asked for it."""
+
+    def __init__(self, path):
+        self.path, self.kept = path, None
+
+    @property
+    def kept_by_hand(self):
+        if self.kept is None:
+            with open(self.path) as file:
+                self.kept = json.load(file)
+        return self.kept
+
+    @functools.cached_property
+    def cached(self):
+        with open(self.path) as file:
+            return json.load(file)
+
+
+@pytest.mark.parametrize("name", ["kept_by_hand", "cached"])
+def test_what_first_calls_fill_is_read_by_typed_programs(name, tmp_path):
+    path = tmp_path / "table.json"
+    path.write_text('{"k": 1.5}')
+    tables = Tables(path)
+    f = scope("def f(x): return sum([sin(x * i * getattr(tables, name)['k']) for i in range(5)])")["f"]
+    f.__globals__.update(sin=math.sin, tables=tables, name=name)
+    for _ in range(3):
+        assert ad.gradient(f, 0.3) == pytest.approx(slopes(f, 0.3))
+        ad.gradient(f, 0.3)
+    check(f, 0.3)

@@ -56,7 +56,7 @@ def cached_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwar
     by_place, by_name = tuple(values[: len(args)]), dict(zip(kwargs, values[len(args) :]))
     answered = _answered(inf, function, by_place, by_name)
     answer = tried(function, [*by_place], by_name)
-    if is_object(inf.world, answer):
+    if type(answer) in (list, dict) or is_object(inf.world, answer):
         _note(inf, function, "entry")
         return alias(inf, s, inf.world.answer(function, by_place, by_name))
     _note(inf, function, "place")
