@@ -151,11 +151,11 @@ def _listed(inf: Path, operand: Operand) -> Operand:
     """What an iteration gives, as a list."""
     value = inf.type_of(operand)
     if iterating.is_iterated_by_code(inf, operand):
-        items = parts(inf, operand)
+        held = list(items(inf, operand))
         # Other items may notice what the iteration does: each would have to be asked for when its turn comes.
-        if not all(number_types(inf.type_of(x)) for x in items):
+        if not all(number_types(inf.type_of(x)) for x in held):
             raise Refused(f"{named(value)}, which gives other things than numbers one by one")
-        return inf.made(list, items)
+        return inf.made(list, held)
     stands = isinstance(value, Fresh) and shown(value.cls) is not value.cls
     virtual = (
         stands or operand in inf.iterators or isinstance(value, Container) and value.cls in (VALUES, set, frozenset)
