@@ -20,6 +20,7 @@ from autodiff_hook.transform.one_way import (
     containers,
     derived,
     derived_containers,
+    growing,
     inert,
     mappings,
     namespaces,
@@ -77,6 +78,8 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
     if is_hashable(function):
         meaning = BUILTINS.get(function)
         equivalent = EQUIVALENTS.get(function) or (OPTIONS.get(function) if kwargs else None)
+    if function is sorted and args and growing.length_of(inf, args[0]) is not None:
+        args = [inf.made(list, growing.taken_in_turn(inf, args[0])), *args[1:]]
     if any(function is x for x in _ORDERED) and len(args) == 1 and not kwargs:
         listed = containers.in_any_order(inf, args[0])
         if listed is not args[0]:
@@ -220,11 +223,11 @@ def _nothing(inf: Path, s: Statement, args: Args) -> Abstract:
 
 
 def _list(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, list, list(parts(inf, args[0])) if args else [])
+    return containers.new(inf, list, growing.taken_in_turn(inf, args[0]) if args else [])
 
 
 def _tuple(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, inf.perform("build_tuple", list(parts(inf, args[0])) if args else []))
+    return alias(inf, s, inf.perform("build_tuple", growing.taken_in_turn(inf, args[0]) if args else []))
 
 
 def _set(inf: Path, s: Statement, args: Args) -> Abstract | None:

@@ -57,13 +57,29 @@ def add_all(inf: Path, owner: Operand, source: Operand) -> None:
         held.add(as_item(inf, item, held))
 
 
+def taken_in_turn(inf: Path, source: Operand) -> list[Operand]:
+    """The items that a list or a tuple is made of."""
+    if length_of(inf, source) is None:
+        return list(parts(inf, source))
+    taken = _taken(inf, source)
+    _ask_length(inf, source)
+    return list(taken)
+
+
 def _ask_length(inf: Path, source: Operand) -> None:
     """Lists ask an object how many items it has before they take any."""
+    method = length_of(inf, source)
+    if method is not None:
+        inf.call(Constant(method), [source])
+
+
+def length_of(inf: Path, source: Operand) -> FunctionType | None:
+    """What an object is asked by who takes its items into a list, if it is Python code."""
     value = inf.type_of(source)
-    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
-        method = look(inf, value.cls, "__len__") or look(inf, value.cls, "__length_hint__")
-        if type(method) is FunctionType:
-            inf.call(Constant(method), [source])
+    if not isinstance(value, (Fresh, Outside)) or is_container(value.cls):
+        return None
+    method = look(inf, value.cls, "__len__") or look(inf, value.cls, "__length_hint__")
+    return method if type(method) is FunctionType else None
 
 
 def update(inf: Path, owner: Operand, source: Operand) -> None:
