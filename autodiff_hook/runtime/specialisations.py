@@ -68,7 +68,7 @@ class Specialisations:
 
     def begins_again(self) -> bool:
         """Whether it is tried once more what was refused: the first calls may fill what the later ones only read."""
-        return self.calls == _FIRST and bool(self.refused) and self.cost <= FREE
+        return self.calls == _FIRST and bool(self.refused) and not self.entries and self.cost <= FREE
 
     def make_room(self) -> bool:
         """Whether there is room for another program: what was made first goes when that has come to pay."""
