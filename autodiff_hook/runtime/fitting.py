@@ -207,12 +207,8 @@ def ids_if_apart(*references: Any) -> set[int] | None:
 
 def elsewhere(outside: Any, given: set[int]) -> bool:
     """Whether what is from outside is none of what is given, and holds none of it."""
-    if id(outside) in given:
-        return False
-    if type(outside) is list and {*map(type, outside)} == {list}:
-        if _ATOMS.issuperset(map(type, chain.from_iterable(outside))):
-            return given.isdisjoint(map(id, outside))
-    return type(outside) not in (tuple, *_CONTAINERS) or given_ids(outside).isdisjoint(given)
+    mine = given_ids(outside) if type(outside) in (tuple, *_CONTAINERS) else {id(outside)}
+    return mine.isdisjoint(given)
 
 
 def has_keys(held: dict[Any, Any], keys: tuple[Any, ...]) -> bool:
@@ -279,8 +275,11 @@ def within(reference: Any, once: bool = True) -> set[int] | None:
 
     None if a list or a dict is met twice.
     """
-    if type(reference) is list and _ATOMS.issuperset(map(type, reference)):
-        return {id(reference)}
+    if type(reference) is list:
+        inner = reference if {*map(type, reference)} == {list} else []
+        if _ATOMS.issuperset(map(type, chain.from_iterable(inner) if inner else reference)):
+            ids = {id(reference), *map(id, inner)}
+            return None if once and len(ids) <= len(inner) else ids
     seen: set[int] = set()
     pending = [reference]
     while pending:

@@ -6,12 +6,11 @@ import functools
 from typing import Any, Final
 
 from autodiff_hook.algebras.implicit import is_asked_in_secret
-from autodiff_hook.algebras.searching import fruitless
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, lose, some
 from autodiff_hook.runtime.answers import is_answered
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
-from autodiff_hook.semantics.opaque import call_constant
+from autodiff_hook.semantics.opaque import call_constant, search_of
 
 _key_of: Final[Any] = functools._make_key
 _NUMBERS: Final = frozenset({int, float})
@@ -30,7 +29,7 @@ def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) ->
     in_secret = not idle(alg) and all(map(is_asked_in_secret, (*args, *kwargs.values())))
     unknown = _answered(alg, t, cache, args, kwargs) if in_secret else None
     if unknown is None:
-        search = None if some(t[1:]) else fruitless(alg, cache.__wrapped__, *args, *kwargs.values())
+        search = search_of(alg, t[1:], cache.__wrapped__, args, kwargs)
         if search is not None:
             return call_constant(alg, cache, args, kwargs, search)
         unknown = _answered(alg, t, cache, args, kwargs)

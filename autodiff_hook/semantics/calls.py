@@ -21,7 +21,7 @@ import numpy as np
 
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.odd import is_odd, odd_result
-from autodiff_hook.algebras.searching import fruitless, soon_searched
+from autodiff_hook.algebras.searching import soon_searched
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, some
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.giving_up import is_part
@@ -38,7 +38,7 @@ from autodiff_hook.semantics.instances import instantiate
 from autodiff_hook.semantics.iteration import get_iter
 from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, WITH_OPTIONS, Args, Kwargs, meaning_of
 from autodiff_hook.semantics.methods import Method, method_of
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses, written
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses, search_of, written
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
@@ -326,7 +326,7 @@ def _unfold(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     if form == "callable":
         return apply(alg, (None, *t), inner, (function, *args), kwargs)
     if form == "compiled":
-        search = None if some(t[1:]) else fruitless(alg, function, *args, *kwargs.values())
+        search = search_of(alg, t[1:], function, args, kwargs)
         if search is None:
             return apply(alg, t, inner, args, kwargs)
         if not alg.memories.of_call(function):

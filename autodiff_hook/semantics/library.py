@@ -95,7 +95,7 @@ def replaced_rule(whole: Any, places: Any, part: Any, seen: Any = None) -> Any:
     return replaced(whole, places, part, seen), replaced_pullback
 
 
-def spread(shape: Any, dtype: Any, places: Any, part: Any, seen: Any = None) -> Any:
+def scattered(shape: Any, dtype: Any, places: Any, part: Any, seen: Any = None) -> Any:
     """Zeros to which ``part`` is added at flat ``places``, as often as they say."""
     result = np.zeros(shape, dtype)
     flat = result.reshape(-1)
@@ -107,14 +107,14 @@ def spread(shape: Any, dtype: Any, places: Any, part: Any, seen: Any = None) -> 
     return result
 
 
-@rrule(spread)
-def spread_rule(shape: Any, dtype: Any, places: Any, part: Any, seen: Any = None) -> Any:
+@rrule(scattered)
+def scattered_rule(shape: Any, dtype: Any, places: Any, part: Any, seen: Any = None) -> Any:
     """What was added gets the cotangent of its place."""
 
-    def spread_pullback(ȳ: Any) -> Any:
+    def scattered_pullback(ȳ: Any) -> Any:
         return None, None, None, np.asarray(taken(ȳ, places, seen)), None
 
-    return spread(shape, dtype, places, part, seen), spread_pullback
+    return scattered(shape, dtype, places, part, seen), scattered_pullback
 
 
 def stored_pullback(places: Any, shape: Any, seen: Any) -> Any:
@@ -130,7 +130,7 @@ def taken_pullback(shape: Any, dtype: Any, places: Any, seen: Any) -> Any:
     """The pullback of a read of flat places of a buffer, which repeat where the view is broadcast."""
 
     def take_pullback(ȳ: Any) -> Any:
-        return (spread(shape, dtype, places, ȳ, seen),)
+        return (scattered(shape, dtype, places, ȳ, seen),)
 
     return take_pullback
 

@@ -286,6 +286,11 @@ def loses(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> bo
     return some(t) or reaches(alg, function, *args, *kwargs.values())
 
 
+def search_of(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Search | None:
+    """A search that has shown that no derivatives flow into a call; None if some do."""
+    return None if some(t) else fruitless(alg, function, *args, *kwargs.values())
+
+
 def is_plain(value: Any) -> bool:
     """Whether no number can be got out of ``value``."""
     if type(value) in (tuple, list):

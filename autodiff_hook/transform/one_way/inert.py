@@ -25,7 +25,7 @@ from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.members import LAYOUT, layout
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
-from autodiff_hook.transform.specialise.results import FLAGS, abstract_of
+from autodiff_hook.transform.specialise.results import FLAGS, IN_TEXTS, abstract_of
 from autodiff_hook.transform.specialise.ruled import is_pure
 
 _FUNCTIONS: Final = (re.compile, re.match, re.fullmatch, re.search, re.findall, re.split, re.sub, re.escape)
@@ -69,7 +69,7 @@ def _given(
         list(map(inf.pin, given))
         raise Raised(error) from None
     if (type(found) in _TEXTS or _is_of_texts(found, one=False)) and any([_is_written(inf, x) for x in given]):
-        raise Refused("texts that NumPy holds, in which numbers may be written")
+        raise Refused(IN_TEXTS)
     asks = _asks_the_clock(function, values)
     if not asks and all(isinstance(x, Known) for x in kinds):
         return held_as(inf, s, found)

@@ -131,6 +131,10 @@ def exact_types(value: Abstract) -> tuple[type, ...]:
     raise Refused(f"an argument of type {named(value)}")
 
 
+IN_TEXTS: Final = "texts that NumPy holds, in which numbers may be written"
+"""What is refused where a program may write numbers and read them again."""
+
+
 def outcome(
     run: Callable[..., Any],
     types: list[Abstract],
@@ -174,7 +178,7 @@ def _not_written(result: Abstract, given: list[Abstract]) -> Abstract:
     """What is given back, unless it is text that NumPy holds and in which what is given may be written."""
     dtype = getattr(result.example, "dtype", None) if isinstance(result, Instance) else None
     if dtype is not None and dtype.kind in "US" and any(map(_may_be_read, given)):
-        raise Refused("texts that NumPy holds, in which numbers may be written")
+        raise Refused(IN_TEXTS)
     return result
 
 

@@ -8,15 +8,14 @@ import numpy as np
 from scipy.sparse import _base, _bsr, _compressed, _coo, _csc, _csr, _dia, issparse
 from scipy.sparse.linalg import spsolve
 
-from autodiff_hook.algebras.searching import fruitless, reaches
-from autodiff_hook.algebras.shadows import some
+from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, frule
 from autodiff_hook.semantics.attribute_stores import setattr_
 from autodiff_hook.semantics.attributes import getattr_
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import apply, call_method, means
-from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_hook.semantics.opaque import call_constant, loses, search_of
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy.sparse._entries import found, rows_of, summed
 from autodiff_rules.scipy.sparse.solving import COLUMNS, ROWS, solution_cotangents
@@ -116,7 +115,7 @@ def entries_of(alg, matrix):
 
 def followed(alg, t, function, args, kwargs):
     """SciPy's code, where its loops are what has derivatives."""
-    search = None if some(t) else fruitless(alg, function, *args, *kwargs.values())
+    search = search_of(alg, t, function, args, kwargs)
     if search is None:
         return enter(alg, (None, *t), function, args, kwargs)
     return call_constant(alg, function, args, kwargs, search)
