@@ -10,6 +10,7 @@ from scipy.linalg import blas, lapack
 from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy import _lapack
 
 
 def definite(*shape, kind=normal):
@@ -299,6 +300,10 @@ def test_factors_that_solvers_leave_behind_are_an_error(name):
         jvp(f, (MATRIX, b), (MATRIX, b))
     solution = gradient(lambda b: SOLVERS[name](MATRIX, b)[0, 0], b)[0]
     np.testing.assert_allclose(gradient(lambda b: f(MATRIX, b), b)[0], solution)
+
+
+def test_factors_do_not_depend_on_what_is_on_the_right():
+    check_rule(_lapack.left, (), (normal(3, 2),), lambda b: lapack.dgesv(MATRIX, b), 0, _lapack.FACTORS)
 
 
 def test_what_lapack_has_not_solved_is_an_error():
