@@ -1,6 +1,8 @@
 """Definitions in Python of callables that are written in C: calls of them are differentiated through the definition."""
 
+from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import DEFINITIONS, means
+from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.semantics.substitutes import substitute
 
 
@@ -16,3 +18,20 @@ def defines(*targets):
         return definition
 
     return register
+
+
+def follow_instead(target, function):
+    """Register a Python function that takes the same arguments and does the very same."""
+    return choose_instead(target, lambda alg, t, args: function, function)
+
+
+def choose_instead(target, choose, function):
+    """Register what does the very same, chosen by tokens and arguments; ``function`` is one of these."""
+
+    @means(target)
+    def followed(alg, t, args, kwargs):
+        if loses(alg, t, target, args, kwargs):
+            return enter(alg, (None, *t), choose(alg, t, args), args, kwargs)
+        return call_constant(alg, target, args, kwargs)
+
+    return function

@@ -158,6 +158,8 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         if issubclass(type(function), type):
             watch(function)
         return function(*args, **kwargs), None
+    if not kwargs and handles_texts(function, args) and not some(t):
+        return function(*args), None
     if type(function) is FunctionType and not kwargs:
         # The registry is asked first: that loads the packs of what is imported by now, which know meanings as well.
         if not registry.knows(function) and id(function) not in MEANINGS:
@@ -237,6 +239,17 @@ def is_plain_class(cls: Any, kwargs: Kwargs) -> bool:
 
 
 _NEW: Final = object.__new__
+
+
+def handles_texts(function: Any, args: Args) -> bool:
+    """Whether a call has to do with texts alone, or reads one: nothing else can be reached from it."""
+    of_text = type(function) is MethodDescriptorType and function.__objclass__ in (str, bytes)
+    if of_text or function is float or function is int or function is len:
+        return _TEXT_AND_PLACES.issuperset(map(type, args))
+    return False
+
+
+_TEXT_AND_PLACES: Final = frozenset({str, bytes, int, bool, type(None)})
 
 
 def looks_later(function: Any) -> bool:
@@ -375,7 +388,7 @@ def _call_function(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwar
         return enter(alg, t, function, args, kwargs)
     if id(function) not in alg.losses and in_library(function):
         at_once = function.__code__.co_flags & inspect.CO_COROUTINE or is_method_of_container(function)
-        if at_once or alg.unsearched or some(t[1:]):
+        if at_once or alg.unsearched or alg.files or some(t[1:]):
             return enter(alg, t, function, args, kwargs)
         reached, search = soon_searched(alg, function, *args, *kwargs.values())
         if reached is None:

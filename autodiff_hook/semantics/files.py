@@ -10,16 +10,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose, note_lost
+from autodiff_hook.algebras.shadows import Algebra, Result, lose
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
 from autodiff_hook.semantics.opaque import call_constant, call_showing, loses
+from autodiff_hook.semantics.paths import note_file, note_program, written_to
 
-_SUFFIXES: Final = (".npy", ".npz")
-"""What NumPy appends to the names of files."""
+TO_A_FILE: Final = "which writes it to a file"
 
 
-def writing(function: Any, place: int, name: str) -> Meaning:
+def writing(function: Any, place: int, name: str, why: str = TO_A_FILE) -> Meaning:
     """A function that writes to the file that is its argument at ``place``, of this name."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
@@ -27,7 +27,7 @@ def writing(function: Any, place: int, name: str) -> Meaning:
         result = call_showing(alg, function, args, kwargs)
         file = args[place] if len(args) > place else kwargs.get(name)
         if losing:
-            _note(alg, file, alg.unknown(failure(function, "which writes it to a file")))
+            note_file(alg, file, alg.unknown(failure(function, why)))
         return result
 
     return carried
@@ -37,9 +37,20 @@ def reading(function: Any, name: str) -> Meaning:
     """A function that reads from the file that is its first argument."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        unknown = _written(alg, args[0] if args else kwargs.get(name))
+        unknown = written_to(alg, args[0] if args else kwargs.get(name))
         value, token = call_showing(alg, function, args, kwargs)
         return value, token if unknown is None else lose(alg, value, unknown)
+
+    return carried
+
+
+def running_programs(function: Any) -> Meaning:
+    """A function that runs another program, which may read what it is given, and the files that were written."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        if alg.files or loses(alg, t, None, args, kwargs):
+            note_program(alg, alg.unknown(failure(function, "which hands it to another program")))
+        return call_showing(alg, function, args, kwargs)
 
     return carried
 
@@ -52,50 +63,30 @@ def note_printed(alg: Algebra, file: Any) -> None:
 def note_written(alg: Algebra, file: Any, function: Any) -> None:
     """A function has written what has derivatives to a file, from which it may be read, unlike from the console."""
     if file is not None and file not in (sys.__stdout__, sys.__stderr__, sys.stderr):
-        _note(alg, file, alg.unknown(failure(function, "which writes it to a file")))
-
-
-def _note(alg: Algebra, file: Any, unknown: Token) -> None:
-    if kind(file) == "object":
-        note_lost(alg, file, unknown)
-    path = _path_of(file)
-    if path is not None:
-        alg.files[path] = unknown
-
-
-def _written(alg: Algebra, file: Any) -> Token:
-    if id(file) in alg.losses:
-        return alg.losses[id(file)][1]
-    return alg.files.get(_path_of(file) or "")
-
-
-def _path_of(file: Any) -> str | None:
-    """Where a file lies that is given by its path, or open."""
-    path = file if isinstance(file, (str, os.PathLike)) else getattr(file, "name", None)
-    if not isinstance(path, (str, os.PathLike)):
-        return None
-    stem, suffix = os.path.splitext(os.path.realpath(os.fsdecode(path)))
-    return stem if suffix in _SUFFIXES else stem + suffix
+        note_file(alg, file, alg.unknown(failure(function, TO_A_FILE)))
 
 
 _STREAMS: Final[tuple[Any, ...]] = (io.TextIOWrapper, io.StringIO, io.BytesIO, io.BufferedWriter, io.FileIO)
+_SOURCES: Final[tuple[Any, ...]] = (io.TextIOWrapper, io.BufferedReader, io.FileIO)
 _WRITERS: Final[tuple[tuple[Any, int, str], ...]] = (
     *((np.save, 0, "file"), (np.savez, 0, "file"), (np.savez_compressed, 0, "file"), (np.savetxt, 0, "fname")),
-    *((np.ndarray.tofile, 1, "fid"), (np.ndarray.dump, 1, "file"), (json.dump, 1, "fp")),
+    *((np.ndarray.tofile, 1, "fid"), (np.ndarray.dump, 1, "file"), (json.dump, 1, "fp"), (os.write, 0, "fd")),
     *((method, 0, "self") for cls in _STREAMS for method in (cls.write, cls.writelines)),
 )
 _READERS: Final[tuple[tuple[Any, str], ...]] = (
     *((np.load, "file"), (np.loadtxt, "fname"), (np.genfromtxt, "fname"), (np.fromregex, "file")),
-    *((np.fromfile, "file"), (json.load, "fp")),
+    *((np.fromfile, "file"), (json.load, "fp"), (os.read, "fd")),
+    *((method, "self") for cls in _SOURCES for method in (cls.read, cls.readline, cls.readlines, cls.__next__)),
 )
 for _writer in _WRITERS:
     means(_writer[0])(writing(*_writer))
 for _reader in _READERS:
     means(_reader[0])(reading(*_reader))
+means(os.system)(running_programs(os.system))
 
 
 @means(open)
 def opened(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     file, _ = call_constant(alg, open, args, kwargs)
-    unknown = _written(alg, args[0] if args else kwargs.get("file"))
+    unknown = written_to(alg, args[0] if args else kwargs.get("file"))
     return file, None if unknown is None else lose(alg, file, unknown)

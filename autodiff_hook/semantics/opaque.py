@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper
+from io import IOBase
 from types import AsyncGeneratorType, CellType, CoroutineType, GeneratorType
 from typing import Any, Final
 
@@ -38,6 +39,7 @@ from autodiff_hook.runtime.losses import failure, is_changed, plain
 from autodiff_hook.runtime.reachable import changeable, reachable
 from autodiff_hook.runtime.typed_arrays import is_shown, is_typed_array
 from autodiff_hook.semantics.meanings import Args, Kwargs
+from autodiff_hook.semantics.paths import note_file
 
 
 def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs, reason: str) -> Result:
@@ -242,7 +244,10 @@ def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> N
     if before is None:
         if type(reference) is bytearray and is_shown(reference):
             fail(bytearray, "in whose memory others look (a memoryview or a NumPy array): it takes no derivatives then")
-        (note_rewritten if is_typed_array(reference) else note_lost)(alg, reference, unknown)
+        if isinstance(reference, IOBase):
+            note_file(alg, reference, unknown)
+        else:
+            (note_rewritten if is_typed_array(reference) else note_lost)(alg, reference, unknown)
     elif type(reference) is _lru_cache_wrapper:
         note_answers(alg, reference, before, unknown)
     elif type(before) is list:

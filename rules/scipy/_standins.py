@@ -4,28 +4,10 @@ import numpy as np
 
 from autodiff_hook.extend import cotangents, pure
 from autodiff_hook.registry import frule, nondifferentiable, writes
-from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import DEFINITIONS, means
-from autodiff_hook.semantics.opaque import call_constant, loses
+from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.semantics.structures import gather
+from autodiff_rules._definitions import choose_instead, follow_instead
 from autodiff_rules.numpy._shared import unbroadcast
-
-
-def follow_instead(target, function):
-    """Register a Python function that takes the same arguments and does the very same."""
-    return choose_instead(target, lambda alg, t, args: function, function)
-
-
-def choose_instead(target, choose, function):
-    """Register what does the very same, chosen by tokens and arguments; ``function`` is one of these."""
-
-    @means(target)
-    def followed(alg, t, args, kwargs):
-        if loses(alg, t, target, args, kwargs):
-            return enter(alg, (None, *t), choose(alg, t, args), args, kwargs)
-        return call_constant(alg, target, args, kwargs)
-
-    return function
 
 
 def define(target, function):

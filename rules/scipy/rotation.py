@@ -10,7 +10,7 @@ from scipy.spatial.transform import _rotation_cy as compiled
 from autodiff_hook.extend import Array, Real, cotangents, fresh, linear
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.semantics.meanings import DEFINITIONS
-from autodiff_rules._definitions import defines
+from autodiff_rules._definitions import defines, follow_instead
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.scipy._array_api import only_looks
 from autodiff_rules.scipy._euler import axes_of_turns, quaternion_cotangent
@@ -29,7 +29,7 @@ from autodiff_rules.scipy._quaternions import (
     times_vector,
     turning,
 )
-from autodiff_rules.scipy._standins import follow_instead, natively, settled
+from autodiff_rules.scipy._standins import natively, settled
 
 ONE, TWO = ((Array,),), ((Array, Array),)
 SMALL = 1e-4

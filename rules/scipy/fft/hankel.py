@@ -5,7 +5,8 @@ from scipy import fft, special
 from scipy.fft import _fftlog_backend
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_rules.scipy._standins import follow_instead, stand_in
+from autodiff_rules._definitions import follow_instead
+from autodiff_rules.scipy._standins import stand_in
 
 follow_instead(fft.fht, _fftlog_backend.fht)
 follow_instead(fft.ifht, _fftlog_backend.ifht)

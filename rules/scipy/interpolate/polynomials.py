@@ -7,7 +7,8 @@ from scipy.interpolate import _ppoly
 
 from autodiff_hook.extend import cotangents, linear, pure
 from autodiff_hook.registry import nondifferentiable, writes
-from autodiff_rules.scipy._standins import follow_instead, settled, write_instead
+from autodiff_rules._definitions import follow_instead
+from autodiff_rules.scipy._standins import settled, write_instead
 
 
 def scattered(values, index, size):

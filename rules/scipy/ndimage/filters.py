@@ -7,9 +7,10 @@ from scipy.ndimage import _nd_image
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, fresh, frule, linear
 from autodiff_hook.registry import writes
+from autodiff_rules._definitions import follow_instead
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._bilinear import bilinear
-from autodiff_rules.scipy._standins import follow_instead, write_instead
+from autodiff_rules.scipy._standins import write_instead
 from autodiff_rules.scipy.ndimage._windows import ZEROS, line_windows, spread, windows
 
 

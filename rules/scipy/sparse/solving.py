@@ -6,8 +6,9 @@ from scipy.sparse.linalg import SuperLU, spsolve
 from scipy.sparse.linalg._dsolve import _superlu
 
 from autodiff_hook.extend import cotangents
+from autodiff_rules._definitions import follow_instead
 from autodiff_rules.numpy._shared import unbroadcast
-from autodiff_rules.scipy._standins import follow_instead, natively, settled
+from autodiff_rules.scipy._standins import natively, settled
 from autodiff_rules.scipy.sparse._entries import rows_of
 
 ROWS, COLUMNS = 0, 1

@@ -11,7 +11,8 @@ from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.strong import times
-from autodiff_rules.scipy._standins import define, follow_instead, natively, settled, stand_in
+from autodiff_rules._definitions import follow_instead
+from autodiff_rules.scipy._standins import define, natively, settled, stand_in
 from autodiff_rules.scipy.sparse._entries import found, keys_of, rows_of, summed
 
 
