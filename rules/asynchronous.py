@@ -6,6 +6,7 @@ wrapped, so that it is carried when it is called.
 """
 
 import asyncio
+import contextvars
 import weakref
 from asyncio.base_events import BaseEventLoop
 
@@ -128,6 +129,12 @@ def wait_for(alg, t, args, kwargs):
 def wait(alg, t, args, kwargs):
     """``asyncio.wait``: sets of the tasks themselves."""
     return note(alg, asyncio.wait(*args, **kwargs), Exchange())
+
+
+@means(contextvars.Context.run)
+def run_in_context(alg, t, args, kwargs):
+    context, function, *others = args
+    return context.run(apply, alg, t[1:], function, tuple(others), kwargs)
 
 
 class CalledLater:

@@ -234,12 +234,48 @@ def constants(x):
     return asyncio.run(main()) * x
 
 
+def another_thread(x):
+    async def main():
+        return await asyncio.to_thread(pow, x, 2)
+
+    return asyncio.run(main())
+
+
+def stored_by_another_thread(x):
+    found = []
+
+    async def main():
+        await asyncio.get_running_loop().run_in_executor(None, lambda: found.append(x * x))
+
+    asyncio.run(main())
+    return found[0]
+
+
+def stored_by_a_pool(x):
+    found = [1.0]
+
+    def store():
+        found[0] = x * x
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        pool.submit(store).result()
+    return found[0]
+
+
+def threads(x):
+    async def main():
+        return sum(await asyncio.gather(*[asyncio.to_thread(pow, x, k) for k in range(3)]))
+
+    return asyncio.run(main())
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
     "f",
     [
         *(awaited, gathered, tasks, waited_for, futures, callbacks, producer_and_consumer, state_in_common, exceptions),
         *(a_loop_of_its_own, cancelled, workers, recursion, first_come, constants),
+        *(another_thread, stored_by_another_thread, stored_by_a_pool, threads),
     ],
 )
 def test_programs(f, mode):
@@ -321,39 +357,10 @@ def tasks_of_what_is_not_carried(x):
     return asyncio.run(main())
 
 
-def another_thread(x):
-    async def main():
-        return await asyncio.to_thread(pow, x, 2)
-
-    return asyncio.run(main())
-
-
-def stored_by_another_thread(x):
-    found = []
-
-    async def main():
-        await asyncio.get_running_loop().run_in_executor(None, lambda: found.append(x * x))
-
-    asyncio.run(main())
-    return found[0]
-
-
-def stored_by_a_pool(x):
-    found = [1.0]
-
-    def store():
-        found[0] = x * x
-
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        pool.submit(store).result()
-    return found[0]
-
-
 REFUSED = [
     stored_over_what_has_a_derivative,
     *(asynchronous_with, stored_by_what_is_not_carried, asynchronous_for, groups),
     tasks_of_what_is_not_carried,
-    *(another_thread, stored_by_another_thread, stored_by_a_pool),
 ]
 
 
