@@ -13,6 +13,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_compl
 from multiprocessing.pool import ThreadPool
 
 import pytest
+from joblib import Parallel, delayed
 from language.in_all_modes import MODES, differences
 
 import autodiff_hook as ad
@@ -113,6 +114,11 @@ def in_a_pool_of_processes(x):
         return pool.apply(wave, (x,))
 
 
+def jobs(x):
+    several = Parallel(n_jobs=2)(delayed(wave)(x, k=k) for k in range(3))
+    return sum(several) * sum(Parallel(n_jobs=2, return_as="generator")(delayed(Model(x))(k) for k in range(3)))
+
+
 def constants_elsewhere(x):
     with ThreadPoolExecutor(1, initializer=str) as pool:
         return x * x * sum(pool.map(Model(2.0), range(3)))
@@ -120,7 +126,7 @@ def constants_elsewhere(x):
 
 TASKS = [
     *(mapped, submitted, as_they_come, waited_for, failed, called_back, constants_elsewhere),
-    *(in_a_pool_of_threads, in_a_pool_step_by_step, failed_in_a_pool, in_processes),
+    *(in_a_pool_of_threads, in_a_pool_step_by_step, failed_in_a_pool, in_processes, jobs),
 ]
 
 
