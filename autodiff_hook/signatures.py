@@ -36,7 +36,7 @@ def _is_real(cls: type) -> bool:
     base = float if issubclass(cls, float) else int
     if issubclass(cls, base) and cls is not bool:
         return _keeps_arithmetic(cls, base) or _numpy_type(cls, "floating")
-    return _numpy_type(cls, "floating", "integer")
+    return _numpy_type(cls, "floating", "integer") and not _numpy_type(cls, "timedelta64")
 
 
 def _keeps_arithmetic(cls: type, base: type) -> bool:

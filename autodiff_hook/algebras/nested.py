@@ -111,7 +111,7 @@ class Nested(Algebra):
             owns = in_places(rule, function, len(args), kwargs, owns)
         value, tree, pullback = run_rule(self.over, rule, function, args, kwargs, overs)
         if is_odd(value):
-            return value, self.unknown(odd_result(function))
+            return value, self.unknown(odd_result(function, value))
         by_number = type(value) is float and not kwargs and REAL.issuperset(map(type, args))
         return value, self.of_rule(value, tree, pullback, owns, by_number)
 

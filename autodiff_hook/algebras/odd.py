@@ -14,16 +14,22 @@ from autodiff_hook.registry import describe
 from autodiff_hook.runtime.buffers import lender_of, overlaps_itself
 from autodiff_hook.runtime.losses import array_mutation
 
-_ODD: Final = "OVUST"
+_ODD: Final = "OVUSTmM"
+_TIMES: Final = (np.datetime64, np.timedelta64)
 
 
 def is_odd(value: Any) -> bool:
-    """Whether a value is an array of what are no numbers."""
-    return isinstance(value, np.ndarray) and value.dtype.kind in _ODD
+    """Whether a value is an array of what are no numbers, or a time."""
+    return isinstance(value, np.ndarray) and value.dtype.kind in _ODD or isinstance(value, _TIMES)
 
 
-def odd_result(function: Any) -> NotDifferentiable:
-    """The error for a call that gives an array of objects, or a structured one."""
+def odd_result(function: Any, value: Any) -> NotDifferentiable:
+    """The error for a call that gives an array of objects, or a structured one, or times."""
+    if value.dtype.kind in "mM":
+        return NotDifferentiable(
+            f"{describe(function)} returned times, which NumPy counts in whole numbers (compute with numbers, and "
+            f"make times of them at the end)"
+        )
     return NotDifferentiable(f"{describe(function)} returned an array of what are no numbers, which has no derivative")
 
 

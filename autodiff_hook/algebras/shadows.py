@@ -19,7 +19,7 @@ from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
-from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type
+from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, slots_of
 from autodiff_hook.runtime.slots import Attribute
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -157,9 +157,10 @@ def holder_of(owner: Any, name: str) -> Any:
     if issubclass(type(owner), type):
         return behind(owner.__dict__)
     dictionary = dictionary_of(owner)
-    if type(dictionary) is dict and (name in dictionary or not isinstance(find_in_type(type(owner), name), _SLOTS)):
-        return dictionary
-    return owner
+    if type(dictionary) is not dict or name in slots_of(type(owner)):
+        return owner
+    known = name in dictionary or not isinstance(find_in_type(type(owner), name), _SLOTS)
+    return dictionary if known else owner
 
 
 def load(alg: Algebra, reference: Any, key: Any, value: Any) -> Token:
@@ -174,12 +175,15 @@ def load(alg: Algebra, reference: Any, key: Any, value: Any) -> Token:
 
 def load_key(alg: Algebra, reference: Any, key: Any) -> Token:
     """The token of a key that a dict has: this object."""
-    return None if type(key) is str else load(alg, reference, Key(key), key)
+    if type(key) is str:
+        found = known(alg, reference)
+        return found.get(Key(key)) if found else None
+    return load(alg, reference, Key(key), key)
 
 
 def keep_key(alg: Algebra, reference: Any, key: Any, token: Token) -> None:
     """A dict is about to get a key with this token; it keeps the key that it has, if that is equal."""
-    if type(key) is str:
+    if type(key) is str and token is None:
         return
     _note_key(alg, reference, key)
     found = opened(alg, reference) if token is not None else known(alg, reference)

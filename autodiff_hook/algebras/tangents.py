@@ -115,7 +115,7 @@ class Tangents(Algebra):
             value, pullback = pair(rule, rule(*args, **kwargs))
             owed = Owed(rule, args, kwargs)
         if is_odd(value):
-            return value, self.unknown(odd_result(function))
+            return value, self.unknown(odd_result(function, value))
         if type(value) is float and REAL.issuperset(map(type, args)) and not kwargs:
             return value, direct(pullback, value, tokens, owed)
         return value, self.spread(value, transpose(pullback, value, tokens, owed))

@@ -91,7 +91,7 @@ class Tape(Algebra):
             return value, token
         nodes.append((pullback, tokens, here()))
         if cls is not np.float64 and is_odd(value):
-            return value, self.unknown(odd_result(function))
+            return value, self.unknown(odd_result(function, value))
         buffered = self.buffered
         buffered.hold_all(args, kwargs)
         if cls is np.ndarray and value.base is None:

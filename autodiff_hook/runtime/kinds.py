@@ -7,12 +7,13 @@ and a weak proxy of what is dead, or a class with such a property, answers with 
 from __future__ import annotations
 
 import enum
-import sys
 import types
 import weakref
 from collections import Counter, OrderedDict, defaultdict
 from functools import partial
-from typing import Any, Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar
+
+import numpy as np
 
 from autodiff_hook.signatures import is_exact
 
@@ -60,7 +61,7 @@ _INERT: Final = (
 )
 
 
-WRITTEN: Final = (str, bytes)
+WRITTEN: Final = (str, bytes, np.datetime64, np.timedelta64)
 """Types of what is inert, but numbers may be read from it again: its token is that of what was written."""
 
 
@@ -90,18 +91,16 @@ def remember(table: ByClass[T], cls: type, found: T) -> T:
 
 
 def _classify(cls: type) -> Kind:
-    numpy: Any = sys.modules.get("numpy")
-    if numpy is not None:
-        if issubclass(cls, numpy.ndarray):
-            return "array"
-        if issubclass(cls, numpy.bool_):
-            return "inert"
-        if issubclass(cls, numpy.number):
-            return "number"
-        if issubclass(cls, numpy.void):
-            return "object"
-        if issubclass(cls, (numpy.dtype, numpy.ufunc, numpy.generic)):
-            return "inert"
+    if issubclass(cls, np.ndarray):
+        return "array"
+    if issubclass(cls, (np.bool_, np.timedelta64)):
+        return "inert"
+    if issubclass(cls, np.number):
+        return "number"
+    if issubclass(cls, np.void):
+        return "object"
+    if issubclass(cls, (np.dtype, np.ufunc, np.generic)):
+        return "inert"
     if issubclass(cls, _INERT) or any(base.__dict__.get("is_algebra") is True for base in cls.__mro__):
         return "inert"
     if is_exact(cls):

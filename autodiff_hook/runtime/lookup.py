@@ -8,6 +8,8 @@ from collections.abc import Callable
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any, Final, TypeGuard, cast
 
+from autodiff_hook.runtime.kinds import ByClass, remember
+
 MISSING: Final = object()
 HEAP_TYPE: Final = 1 << 9
 """The flag of classes that are made while a program runs, most of which can be changed."""
@@ -94,6 +96,21 @@ def shows_another_dictionary(cls: type) -> bool:
 
 
 _DESCRIPTORS: Final = (GetSetDescriptorType, MemberDescriptorType)
+
+
+_SLOTS: Final[ByClass[list[str]]] = {}
+
+
+def slots_of(cls: type) -> list[str]:
+    """The names of the slots of a class, which is not kept alive."""
+    known = _SLOTS.get(id(cls))
+    if known is not None:
+        return known[0]
+    found: list[str] = []
+    for base in cls.__mro__:
+        if "__slots__" in base.__dict__:
+            found += [name for name, item in base.__dict__.items() if type(item) is MemberDescriptorType]
+    return remember(_SLOTS, cls, found)
 
 
 def home_of(cls: type, name: str) -> type | None:

@@ -7,7 +7,7 @@ import sys
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable
-from types import FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.runtime.buffers import dense
 from autodiff_hook.runtime.kinds import ByClass, kind_of, remember
-from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.lookup import dictionary_of, slots_of
 from autodiff_hook.runtime.parted import PARTED, blank, elements_of, fields_of, parted_form
 from autodiff_hook.tangent import Tangent
 
@@ -107,7 +107,7 @@ def attributes_of(value: Any) -> list[tuple[str, Any]]:
         own = dictionary_of(value)
     except ReferenceError:  # a weak proxy of what is dead
         return []
-    slots = _slots_of(type(value))
+    slots = slots_of(type(value))
     if not slots:
         return list(own.items()) if isinstance(own, dict) else []
     found = dict(own) if isinstance(own, dict) else {}
@@ -116,21 +116,6 @@ def attributes_of(value: Any) -> list[tuple[str, Any]]:
         with contextlib.suppress(AttributeError):
             found.setdefault(name, object.__getattribute__(value, name))
     return list(found.items())
-
-
-_SLOTS: Final[ByClass[list[str]]] = {}
-
-
-def _slots_of(cls: type) -> list[str]:
-    """The names of the slots of a class, which is not kept alive."""
-    known = _SLOTS.get(id(cls))
-    if known is not None:
-        return known[0]
-    found: list[str] = []
-    for base in cls.__mro__:
-        if "__slots__" in base.__dict__:
-            found += [name for name, item in base.__dict__.items() if type(item) is MemberDescriptorType]
-    return remember(_SLOTS, cls, found)
 
 
 def _captured(function: FunctionType) -> list[tuple[str, Any]]:

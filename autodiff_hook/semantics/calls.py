@@ -223,7 +223,7 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         shows = function is not type and registry.reason(function) is not None
         value, token = (call_showing if shows else call_constant)(alg, function, args, kwargs)
         if is_odd(value) and function not in _EMPTY and loses(alg, t[1:], function, args, kwargs):
-            return value, alg.unknown(odd_result(function))
+            return value, alg.unknown(odd_result(function, value))
         return value, written(alg, t[1:], function, args, kwargs, value) if token is None else token
     return _unfold(alg, t, function, args, kwargs)
 

@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_hook.algebras.shadows import Algebra, Result, lose
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
-from autodiff_hook.semantics.opaque import call_constant, call_showing, loses
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses
 from autodiff_hook.semantics.paths import note_file, note_program, written_to
 
 TO_A_FILE: Final = "which writes it to a file"
@@ -37,7 +37,10 @@ def reading(function: Any, name: str) -> Meaning:
     """A function that reads from the file that is its first argument."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        unknown = written_to(alg, args[0] if args else kwargs.get(name))
+        file = args[0] if args else kwargs.get(name)
+        unknown = written_to(alg, file)
+        if unknown is None and not isinstance(file, _FILES) and loses(alg, t, None, args, kwargs):
+            return call_opaque(alg, t, function, args, kwargs, "which reads numbers out of texts")
         value, token = call_showing(alg, function, args, kwargs)
         return value, token if unknown is None else lose(alg, value, unknown)
 
@@ -66,6 +69,8 @@ def note_written(alg: Algebra, file: Any, function: Any) -> None:
         note_file(alg, file, alg.unknown(failure(function, TO_A_FILE)))
 
 
+_FILES: Final = (str, bytes, os.PathLike, io.IOBase)
+"""What tells of a file; NumPy takes lists and iterators of lines as well."""
 _STREAMS: Final[tuple[Any, ...]] = (io.TextIOWrapper, io.StringIO, io.BytesIO, io.BufferedWriter, io.FileIO)
 _SOURCES: Final[tuple[Any, ...]] = (io.TextIOWrapper, io.BufferedReader, io.FileIO)
 _WRITERS: Final[tuple[tuple[Any, int, str], ...]] = (

@@ -81,7 +81,9 @@ def put(whole: Any, places: Any, part: Any, seen: Any) -> None:
     if seen is IN_TWO_PLACES:
         flat[places], flat[places + 1] = np.real(part), np.imag(part)
     else:
-        (flat if seen is None else flat.view(seen))[places] = part
+        shown = flat if seen is None else flat.view(seen)
+        # NumPy stores the real part of its own complex numbers, but not of Python's, which a tangent may be.
+        shown[places] = np.real(part) if type(part) is complex and shown.dtype.kind == "f" else part
 
 
 @rrule(replaced)

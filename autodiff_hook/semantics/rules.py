@@ -46,7 +46,7 @@ def whole_tokens(alg: Algebra, args: tuple[Any, ...], t: Any) -> Any:
     for value in args:
         cls = type(value)
         if cls is np.ndarray:
-            if value.dtype.kind in "OV":
+            if value.dtype.kind in _OF_PARTS:
                 return None
         elif cls is not float and kind_of(cls) not in ("number", "inert"):
             return None
@@ -169,10 +169,13 @@ def _holds(alg: Algebra, value: Any) -> bool:
 
 
 def has_parts(value: Any) -> bool:
-    """Whether a value is a structured array or one of objects, or a list or tuple of such."""
+    """Whether a value is a structured array or one of objects, texts or times, or a list or tuple of such."""
     if type(value) in (list, tuple):
         return any(map(has_parts, value))
-    return kind(value) == "array" and value.dtype.kind in "OV"
+    return kind(value) == "array" and value.dtype.kind in _OF_PARTS
+
+
+_OF_PARTS: Final = "OVUSmM"
 
 
 def unchanging(value: Any) -> Any:

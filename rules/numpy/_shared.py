@@ -111,7 +111,7 @@ def expand(c, x):
         return np.float64(c) if c.__class__ is float and isinstance(x, np.generic) else c
     dtype = float_dtype(x)
     if dtype.kind != "c" and np.iscomplexobj(c):
-        dtype = c.dtype
+        dtype = np.result_type(c)
     if x.size > 10_000:
         return np.broadcast_to(np.asarray(c, dtype), x.shape)
     y = np.empty(x.shape, dtype)

@@ -503,6 +503,13 @@ def a_copy_of_complex_numbers_with_a_real_tangent(m):
     return (v**3).imag.sum()
 
 
+def complex_scalars_in_buffers_of_real_numbers(m):
+    v = np.zeros(3)
+    v[0] = np.complex128(m[0, 0] ** 2 + 1j * m[0, 1])
+    v.flat[1] = np.complex128(m[1, 0] * (m[1, 1] + 2j))
+    return (v**3).sum() + (np.full(2, np.complex128(m[0, 1] ** 2 + 1j), dtype=float) ** 2).sum()
+
+
 def results_that_their_pullback_holds(m):
     q, r = np.linalg.qr(m)
     q[0] *= m[1]
@@ -517,6 +524,7 @@ def results_that_their_pullback_holds(m):
     [
         a_buffer_of_complex_numbers_with_a_real_tangent,
         a_copy_of_complex_numbers_with_a_real_tangent,
+        complex_scalars_in_buffers_of_real_numbers,
         results_that_their_pullback_holds,
     ],
 )

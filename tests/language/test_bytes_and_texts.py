@@ -279,6 +279,38 @@ def texts_read_by_numpy(x):
     return np.fromstring(f"{x} 2", sep=" ")[0]
 
 
+def lines_read_by_numpy(x):
+    return np.loadtxt([f"{x}"])[()] * x
+
+
+def lines_of_a_generator_read_by_numpy(x):
+    return np.genfromtxt(f"{v} {v}" for v in (x, 2.0 * x)).sum() * x
+
+
+def arrays_of_texts_that_are_split(x):
+    return float(np.split(np.array([f"{x}", "2"]), 2)[0][0])
+
+
+DAYS = np.array(["2020-01-01", "2020-01-05"], "M8[D]")
+DAY = np.timedelta64(1, "D")
+
+
+def moments_read_from_texts(x):
+    return float((np.datetime64(f"2020-01-01T00:00:00.{x}"[:21] + "00") - DAYS[0]) / np.timedelta64(1, "s"))
+
+
+def times_of_numbers(x):
+    return ((DAYS - DAYS[0]) * (10.0 * x))[1].astype(float)
+
+
+def shares_of_times_of_numbers(x):
+    return float((DAYS[1] - DAYS[0]) * (10.0 * x) / DAY)
+
+
+def moments_made_by_numbers(x):
+    return ((DAYS + (np.array([x, 10.0 * x]).astype("m8[D]")))[1] - DAYS[0]) / DAY
+
+
 def texts_in_files(x):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "a")
@@ -386,7 +418,9 @@ REFUSED = [
     *(items_of_texts_in_arrays, lists_of_texts_in_arrays, texts_that_numpy_holds, texts_in_arrays_one_by_one),
     *(numbers_as_texts_in_arrays, numbers_that_become_texts_in_arrays, numbers_as_texts_of_numpy),
     *(texts_beside_others_in_arrays, texts_in_the_place_of_others, dates_read_from_texts, times_read_from_texts),
-    *(texts_in_arrays_of_objects, texts_replaced_in_arrays),
+    *(texts_in_arrays_of_objects, texts_replaced_in_arrays, arrays_of_texts_that_are_split),
+    *(lines_read_by_numpy, lines_of_a_generator_read_by_numpy),
+    *(moments_read_from_texts, times_of_numbers, shares_of_times_of_numbers, moments_made_by_numbers),
     *(lines_of_files, texts_of_objects),
     *(decoded_by_objects, dumped_by_json, saved, saved_with_names, saved_as_text),
     *(saved_at_a_path, saved_in_an_open_file),
@@ -465,6 +499,16 @@ def texts_as_keys(x):
     return found["%.2f" % x] * x + sum(found.values())
 
 
+def texts_as_keys_that_are_read(x):
+    found = {f"{x}": x}
+    found[str(x * x)] = 2.0
+    return sum(float(key) * value for key, value in found.items()) * float(next(iter(found)))
+
+
+def times_that_are_given(x):
+    return x * x * float((DAYS[1] - DAYS[0]) / DAY) * len(DAYS + np.array([x, x]).astype("m8[D]"))
+
+
 def texts_that_are_said(x):
     logging.getLogger(__name__).debug("%s of %s", x, f"{x:.3f}")
     try:
@@ -511,6 +555,7 @@ IN_ORDER = [
     *(hashes_of_content, bits_of_seeds),
     *(written_but_not_read, asked_for_its_form, constants, written_to_files, all_digits, all_digits_of_what_is_exact),
     *(all_digits_in_containers, all_digits_shown_by_an_object, texts_that_are_asked, texts_as_keys),
+    *(texts_as_keys_that_are_read, times_that_are_given),
     *(texts_that_are_said, texts_of_constants),
 ]
 
@@ -520,3 +565,8 @@ IN_ORDER = [
 def test_what_does_not_matter_is_no_error(f, mode):
     expected = differences(f, 0.7, 2 if mode == "hvp" else 1)
     assert MODES[mode](f, 0.7) == pytest.approx(expected, rel=1e-6, abs=1e-4)
+
+
+@pytest.mark.parametrize("of", [ad.gradient, lambda f, *args: ad.pullback(f, *args)[1](1.0)])
+def test_a_time_that_is_given_has_no_derivative(of):
+    assert of(lambda x, passed: x * (passed / DAY), 2.0, 3 * DAY) == (3.0, None)

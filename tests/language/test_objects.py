@@ -287,6 +287,54 @@ def test_attributes_in_a_dict_that_a_class_shows(mode):
         assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-6)
 
 
+class Beside:
+    """An object with a slot and a dict, in which the same name may stand."""
+
+    __slots__ = ("__dict__", "v")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_slot_comes_before_an_item_of_the_dict_of_this_name(mode):
+    def f(x):
+        beside = Beside()
+        beside.__dict__["v"] = x * x
+        known = hasattr(beside, "v")
+        beside.v = x
+        vars(beside)["v"] *= x
+        beside.v += beside.__dict__["v"] * x
+        return beside.v * beside.__dict__["v"] * len(vars(beside)) * (1.0 if known else 2.0)
+
+    assert MODES[mode](f, 1.3) == pytest.approx(differences(f, 1.3, 2 if mode == "hvp" else 1), rel=1e-6)
+
+
+class ItsOwnDict(dict):
+    def __init__(self, **items):
+        super().__init__(**items)
+        self.__dict__ = self
+
+
+KNOWN = ItsOwnDict(w=2.0)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_items_of_what_is_its_own_dict_are_its_attributes(mode):
+    def f(x, known=KNOWN):
+        known.w = x * x
+        known["w"] *= known.w
+        return known.w * x
+
+    assert MODES[mode](f, 1.3) == pytest.approx(differences(f, 1.3, 2 if mode == "hvp" else 1), rel=1e-6)
+
+
+def test_gradients_by_what_is_its_own_dict():
+    def f(known):
+        known.w = known.w * known.v
+        return known["w"] * known.v
+
+    for operator in (gradient, generic_gradient):
+        assert operator(f, ItsOwnDict(w=2.0, v=3.0)) == ({"w": 9.0, "v": 12.0},)
+
+
 def test_gradients_of_what_is_behind_a_dict_that_a_class_makes_up():
     def of_shown(o):
         o.z = o.k * o.held[0]

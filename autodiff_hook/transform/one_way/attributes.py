@@ -11,7 +11,7 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.runtime.lookup import find_in_type, has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, is_plainly, slots_of
 from autodiff_hook.transform.one_way.namespaces import namespace
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -26,8 +26,9 @@ def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
     """What the program has assigned to an attribute, None if it has not."""
     if isinstance(value, Fresh):
         if name == "__dict__":
-            token = inf.made(dict, inf.members(value.made))
-            return token
+            if slots_of(value.cls):
+                raise Refused("the dictionary of an object that has slots as well")
+            return inf.made(dict, inf.members(value.made))
         known = inf.members(value.made)
         if name in known and (value.made in inf.results or not _is_read_by_code(look(inf, value.cls, name))):
             return known[name]
@@ -139,6 +140,8 @@ def _assign(inf: Path, owner: Operand, target: Fresh | Outside, name: str, value
     """Let an object have an attribute of its own."""
     if isinstance(target, Fresh):
         inf.members(target.made)[name] = value
+    elif dictionary_of(target.example) is target.example:
+        raise Refused("an attribute of a dict that holds its attributes itself is assigned")
     else:
         inf.assigned[inf.assigned_as(inf.final(owner), name), name] = value
 
