@@ -248,6 +248,7 @@ class Buffers:
 
     def finish(self, own: Callable[[Any], bool]) -> None:
         """The forward pass is over: keep what buffers hold that others can write to; ``own`` tells which nobody can."""
+        self.memory.note_mapped()
         for place, (root, _) in self.versions.items():
             made = place in self.made and place not in self.given
             if place in self.held and not made and not own(root) and _is_kept(root):

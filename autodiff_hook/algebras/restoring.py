@@ -10,11 +10,13 @@ import threading
 import weakref
 from collections.abc import Callable
 from itertools import starmap
+from mmap import mmap
 from operator import call, setitem
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.buffers import frozen_key, is_writeable, root_of
 from autodiff_hook.runtime.losses import plain
 
@@ -86,7 +88,7 @@ _UNUSED: Final = Log()
 class Memory:
     """The memory that the pullbacks of one pass hold, between and during its sweeps."""
 
-    __slots__ = ("__weakref__", "_log", "_turn", "at_end", "held", "later")
+    __slots__ = ("__weakref__", "_log", "_turn", "at_end", "held", "later", "mapped")
 
     def __init__(self, held: dict[int, Any]) -> None:
         self.held = held
@@ -98,6 +100,17 @@ class Memory:
         """What buffers that others can write to held when the forward pass ended."""
         self.later: list[tuple[Any, Any, Any]] = []
         """What was overwritten after the forward pass, in the order of the stores."""
+        self.mapped: list[mmap] = []
+        """Where buffers lie that go when these are closed: NumPy does not keep them open."""
+
+    def note_mapped(self) -> None:
+        """The forward pass is over: note what others may close."""
+        self.mapped = [root.base for root in self.held.values() if type(root.base) is mmap]
+        self._require_open()
+
+    def _require_open(self) -> None:
+        if any(x.closed for x in self.mapped):
+            raise NotDifferentiable(_CLOSED, remedies=("compute with a copy: np.array(a)",))
 
     def put_back(self, array: Any, key: Any, content: Any) -> None:
         """A sweep passes a store: what was there before is there again."""
@@ -109,6 +122,7 @@ class Memory:
 
     def during(self, sweep: Callable[..., T], *args: Any) -> T:
         """What a sweep gives, with memory as it was at the end of the forward pass."""
+        self._require_open()
         shared = [array for array, _ in self.at_end] + [array for array, _, _ in self.later]
         roots = {id(root): root for root in map(root_of, shared)}
         found: T = _holding([self._turn, *[_lock_of(roots[key]) for key in sorted(roots)]], self._swept, sweep, *args)
@@ -129,6 +143,9 @@ class Memory:
         for array, content in self.at_end:
             self.put_back(array, ..., content)
         return sweep(*args)
+
+
+_CLOSED: Final = "an array that the gradient depends on lies in memory that was closed (mmap, SharedMemory)"
 
 
 def _holding(locks: list[Any], function: Callable[..., T], *args: Any) -> T:

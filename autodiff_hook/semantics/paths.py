@@ -5,6 +5,7 @@ Which descriptors are the ends of one pipe nobody tells, so all are one file.
 
 from __future__ import annotations
 
+import io
 import os
 import time
 from typing import Any, Final
@@ -21,11 +22,21 @@ _TICK: Final = 2_000_000_000
 
 def note_file(alg: Algebra, file: Any, unknown: Token) -> None:
     """What has derivatives was written to a file, which is given by its path, its descriptor, or open."""
-    if kind(file) == "object":
-        note_lost(alg, file, unknown)
+    under = file
+    while kind(under) == "object":
+        note_lost(alg, under, unknown)
+        under = _under(under)
     path = _path_of(file)
     if path is not None:
         alg.files[path] = unknown
+
+
+def _under(stream: Any) -> Any:
+    """The stream to which another one hands on what is written to it; None if it does not."""
+    try:
+        return stream.buffer if isinstance(stream, io.TextIOWrapper) else getattr(stream, "raw", None)
+    except ValueError:  # it was detached
+        return None
 
 
 def note_program(alg: Algebra, unknown: Token) -> None:

@@ -389,6 +389,14 @@ def printed_to_a_file(x):
     return float(file.getvalue().split()[1])
 
 
+def handed_on_by_a_stream(x):
+    under = io.BytesIO()
+    file = io.TextIOWrapper(io.BufferedWriter(under))
+    file.write(f"{x}")
+    file.flush()
+    return float(under.getvalue())
+
+
 def printed_where_printing_goes(x):
     with contextlib.redirect_stdout(io.StringIO()) as file:
         print(x)
@@ -410,6 +418,7 @@ def read_out_of_a_tree(x):
 
 
 REFUSED = [
+    handed_on_by_a_stream,
     *(printed_to_a_file, printed_where_printing_goes, printed_to_an_object, read_as_a_literal, read_out_of_a_tree),
     *(all_digits_of_whole_numbers, all_digits_by_percent, all_digits_in_hexadecimal),
     *(masked_bits, shifted_bits, bits_of_what_was_computed, inverted_bits, bits_in_place),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import tempfile
 
 import numpy as np
@@ -295,6 +296,23 @@ def test_subclasses_as_arguments(make):
     assert gradient(lambda a: (np.asarray(a) ** 2).sum(), make(1.0, 2.0))[0].tolist() == [2.0, 4.0]
     assert gradient(lambda xs: (xs[0] * xs[0]).sum(), [make(1.0, 2.0)])[0][0].tolist() == [2.0, 4.0]
     assert gradient(lambda p: np.sum(p["a"][1:] ** 2), {"a": make(1.0, 2.0)})[0]["a"].tolist() == [0.0, 4.0]
+
+
+def test_memory_that_is_closed():
+    shown = []
+
+    def f(x):
+        with mmap.mmap(-1, 16) as memory:
+            a = np.ndarray(2, buffer=memory)
+            a[:] = [x, 2.0 * x]
+            shown.append(memory)
+            return float((a * a).sum())
+
+    assert jvp(f, (2.0,), (1.0,)) == (20.0, 20.0)
+    for operator in (gradient, pullback):
+        with pytest.raises(AutodiffError, match="was closed"):
+            operator(f, 2.0)
+    assert all(memory.closed for memory in shown)
 
 
 class Column:
