@@ -161,35 +161,73 @@ def singular_tangent(ȧ, a):
 
 
 def svd_cotangent(name, a, y, ȳ):
-    """The cotangent of ``a`` from those of its thin singular value decomposition."""
+    """The cotangent of ``a`` from those of its singular value decomposition, thin or full."""
     if not np.size(a):
         return np.zeros_like(a)
     u, s, vh = y[0], y[1], y[2]
-    ū, s̄, v̄h = ȳ[0], ȳ[1], ȳ[2]
+    ū, s̄, v̄ = ȳ[0], ȳ[1], None if ȳ[2] is None else adjoint(ȳ[2])
     rank = np.shape(s)[-1]
-    if np.shape(u)[-1] != rank or np.shape(vh)[-2] != rank:
-        if ū is not None or v̄h is not None:
-            raise NotDifferentiable(
-                f"the singular vectors of {name}(a, full_matrices=True) of a matrix that is not square "
-                "are not determined: pass full_matrices=False"
-            )
-        u, vh = u[..., :rank], vh[..., :rank, :]
+    completed = 0.0
+    if ū is not None and np.shape(u)[-1] != rank:
+        completed = completed_cotangent(name, u, s, vh, ū)
+    if v̄ is not None and np.shape(vh)[-2] != rank:
+        completed = completed + adjoint(completed_cotangent(name, adjoint(vh), s, adjoint(u), v̄))
+    cut = [None if c is None else c[..., :rank] for c in (ū, v̄)]
+    return thin_svd_cotangent(name, u[..., :rank], s, vh[..., :rank, :], cut[0], s̄, cut[1]) + completed
+
+
+def completed_cotangent(name, u, s, vh, ū):
+    """What the singular vectors of no singular value add: a single one is determined, up to its sign."""
+    rank = np.shape(s)[-1]
+    beyond = ū[..., rank:]
+    if np.shape(beyond)[-1] > 1 or np.iscomplexobj(u):
+        beyond = none_of(name, beyond)
+    turned = np.matmul(adjoint(beyond), u[..., :rank])
+    vanish = (s <= _ROUNDING * np.max(s, -1, initial=0.0)[..., None])[..., None, :]
+    if np.any(vanish & (turned != 0)):
+        raise any_basis(name)
+    turned = turned / np.where(vanish, 1.0, s[..., None, :])
+    return -np.matmul(np.matmul(u[..., rank:], turned), vh[..., :rank, :])
+
+
+def none_of(name, c):
+    """The cotangent of vectors that are not determined, which is to be 0. How it changes is an error, too."""
+    if np.any(c):
+        raise any_basis(name)
+    return np.zeros(np.shape(c))
+
+
+@cotangents(none_of, "name, c", ((),), "c")
+def none_of_cotangent(ȳ, name):
+    raise any_basis(name)
+
+
+def any_basis(name):
+    return NotDifferentiable(
+        f"the vectors by which {name}(a, full_matrices=True) of a matrix that is not square, or has not full rank, "
+        "completes a basis are not determined: pass full_matrices=False"
+    )
+
+
+def thin_svd_cotangent(name, u, s, vh, ū, s̄, v̄):
+    """The cotangent of a matrix from those of its thin singular value decomposition."""
+    rank = np.shape(s)[-1]
     u, v = determined(name, u, s), determined(name, adjoint(vh), s)
     vh, row = adjoint(v), s[..., None, :]
     middle = np.zeros((*np.shape(s), rank)) if s̄ is None else np.eye(rank) * s̄[..., None, :]
     sums = row + s[..., :, None]
-    factors = gaps(name, s, ū, None if v̄h is None else adjoint(v̄h)) / np.where(sums == 0, 1.0, sums)
+    factors = gaps(name, s, ū, v̄) / np.where(sums == 0, 1.0, sums)
     outer = 0.0
     if ū is not None:
         turned = np.matmul(adjoint(u), ū)
         middle = middle + (factors * (turned - adjoint(turned))) * row
         if np.shape(u)[-2] != rank:
             outer = outer + np.matmul((ū - np.matmul(u, turned)) / row, vh)
-    if v̄h is not None:
-        turned = np.matmul(vh, adjoint(v̄h))
+    if v̄ is not None:
+        turned = np.matmul(vh, v̄)
         middle = middle + s[..., :, None] * (factors * (turned - adjoint(turned)))
         if np.shape(v)[-2] != rank:
-            outer = outer + np.matmul(u, adjoint((adjoint(v̄h) - np.matmul(v, turned)) / row))
+            outer = outer + np.matmul(u, adjoint((v̄ - np.matmul(v, turned)) / row))
     if np.iscomplexobj(u) and ū is not None:
         turned = np.matmul(adjoint(u), ū)
         middle = middle + 1j * np.imag(np.eye(rank) * turned) / row

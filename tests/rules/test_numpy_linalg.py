@@ -430,11 +430,47 @@ def test_adjugates(a):
     check_rule(adjugate, a, np.linalg.det(a), differences=lambda a, y: adjugate(a, np.linalg.det(a)))
 
 
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4), (2, 3, 4)])
+@pytest.mark.parametrize("function", [np.linalg.svd, linalg.svd])
+def test_full_singular_vectors_are_determined_up_to_one(function, shape):
+    part, (rows, columns) = normal(4, 4, seed=3), shape[-2:]
+
+    def of_all(a):
+        u, s, vh = function(a)
+        return np.sum(u * part[:rows, :rows]) * np.sum(vh * part[:columns, :columns]) + np.sum(s)
+
+    a = normal(*shape, seed=2)
+    np.testing.assert_allclose(gradient(of_all, a)[0], slopes(of_all, a), rtol=1e-5, atol=1e-7)
+
+
+def test_second_derivatives_of_null_vectors():
+    check_orders(lambda a: np.sum(WEIGHT[0, :3] * np.linalg.svd(a)[2][-1]) ** 2, normal(2, 3, seed=2))
+    across = np.cross(np.linalg.svd(S[:2])[2][-1], [1.0, 2.0, 3.0])
+
+    def at_its_least(a):
+        return np.sum(across * np.linalg.svd(a)[2][-1]) ** 2
+
+    a, direction = S[:2], WEIGHT[:2]
+    expected = (
+        gradient(at_its_least, a + 1e-6 * direction)[0] - gradient(at_its_least, a - 1e-6 * direction)[0]
+    ) / 2e-6
+    np.testing.assert_allclose(hvp(at_its_least, (a,), (direction,))[0], expected, rtol=1e-5)
+
+
 def test_full_singular_vectors_say_so():
-    y, pullback = registry.rule(np.linalg.svd, (np.ndarray,))(TALL)
-    assert pullback((None, np.ones(3), None))[0].shape == (4, 3)
+    y, pullback = registry.rule(np.linalg.svd, (np.ndarray,))(normal(5, 3))
+    assert pullback((None, np.ones(3), None))[0].shape == (5, 3)
+    first = np.diag([1.0, 2.0, 3.0, 0.0, 0.0])
+    thin = registry.rule(np.linalg.svd, (np.ndarray,))(normal(5, 3), False)[1]
+    np.testing.assert_allclose(pullback((first, None, None))[0], thin((first[:, :3], None, None))[0])
     with pytest.raises(NotDifferentiable, match="full_matrices=False"):
         pullback((y[0], None, None))
+
+
+def test_null_vectors_of_a_singular_matrix_say_so():
+    for a in (np.outer([1.0, 2.0], [1.0, 3.0, 1.0]), np.zeros((2, 3))):
+        with pytest.raises(NotDifferentiable, match="full rank"):
+            gradient(lambda a: np.linalg.svd(a)[2][-1, 0], a)
 
 
 def test_products_of_positive_floats_keep_single_precision():
