@@ -356,7 +356,7 @@ class Prologue(CodeGuards):
         if self.is_new("length", identity(owner)):
             if isinstance(example, (set, frozenset)):
                 self.require_equal(owner, frozenset(example))
-            elif isinstance(example, dict):
+            elif isinstance(example, (dict, MappingProxyType)):
                 keys = tuple(example)
                 if any(is_object(self, part) for key in keys for part in (key if type(key) is tuple else (key,))):
                     self.require(self.call(has_keys, owner, Constant(keys)))

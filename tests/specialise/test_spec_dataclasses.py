@@ -6,13 +6,15 @@ import math
 import operator
 from collections import OrderedDict
 from dataclasses import InitVar, asdict, astuple, dataclass, field, fields, replace
+from inspect import signature
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
 
 import pytest
-from specialised_cases import check, check_all_ways
+from specialised_cases import check, check_all_ways, check_slopes
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.lookup import behind
 
 
 @dataclass
@@ -229,6 +231,70 @@ def assigned_through(x):
     except TypeError:
         return x * x
     return x
+
+
+class Held:
+    pass
+
+
+HELD = Held()
+HELD.scale = 2.0
+OF_HELD = MappingProxyType(vars(HELD))
+ORDERED = MappingProxyType(OrderedDict(scale=2.0, shift=0.5))
+
+
+def by_all_of_a_view(x):
+    found = sum(ORDERED.values()) * x + len(ORDERED) * x**2 + dict(ORDERED)["shift"] * x
+    for name, number in ORDERED.items():
+        found += x**3 * number if name in ORDERED and ORDERED else 0.0
+    return found + sum({**ORDERED}.values()) * x + sum(x * ORDERED[name] for name in ORDERED)
+
+
+def described(a, b=2.0, *, by=1.0):
+    return a * b * by
+
+
+DESCRIBED = signature(described)
+
+
+def bound_by_its_signature(x):
+    given = DESCRIBED.bind(x, by=x * x)
+    given.apply_defaults()
+    return described(*given.args, **given.kwargs)
+
+
+def by_a_view_of_what_is_assigned(x):
+    HELD.scale = x * x
+    found = OF_HELD["scale"] * x
+    HELD.scale = 2.0
+    return found
+
+
+def by_all_of_what_is_assigned(x):
+    values = OF_HELD.values()
+    HELD.scale = x * x
+    found = sum(values) * x
+    HELD.scale = 2.0
+    return found
+
+
+def by_all_of_what_changes(x):
+    values = VIEW.values()
+    SCALES["scale"] = x
+    found = sum(values) * x
+    SCALES["scale"] = 2.0
+    return found
+
+
+def test_all_that_views_of_dicts_hold(monkeypatch):
+    check_slopes(by_all_of_a_view, 0.3)
+    check_slopes(bound_by_its_signature, 0.3)
+    monkeypatch.setitem(behind(ORDERED), "shift", 0.7)
+    check_slopes(by_all_of_a_view, 0.3)
+    monkeypatch.setitem(behind(ORDERED), "third", 0.7)
+    check_slopes(by_all_of_a_view, 0.3)
+    for f in (by_a_view_of_what_is_assigned, by_all_of_what_is_assigned, by_all_of_what_changes):
+        check_slopes(f, 0.3, specialised=None)
 
 
 def test_views_of_dicts(monkeypatch):

@@ -11,7 +11,7 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, is_plainly, slots_of
+from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, has_in_type, is_plainly, slots_of
 from autodiff_hook.transform.one_way.namespaces import namespace
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -98,6 +98,7 @@ def class_written(inf: Path, cls: type, name: str, value: Operand) -> None:
     """``cls.name = value``, where there is data already."""
     if not is_number_of_class(cls, name):
         raise Refused(f"an attribute of {named(cls)} is assigned")
+    inf.require_not_shown(behind(vars(cls)))
     inf.class_attributes[cls, name] = value
 
 
@@ -143,6 +144,7 @@ def _assign(inf: Path, owner: Operand, target: Fresh | Outside, name: str, value
     elif dictionary_of(target.example) is target.example:
         raise Refused("an attribute of a dict that holds its attributes itself is assigned")
     else:
+        inf.require_not_shown(getattr(target.example, "__dict__", None))
         inf.assigned[inf.assigned_as(inf.final(owner), name), name] = value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType, WrapperDescriptorType
+from typing import Final
 
 from autodiff_hook.ir.types import UNBOUND, Args, Constant, Operand, Statement
 from autodiff_hook.runtime.native import apart_by_name
@@ -10,7 +11,7 @@ from autodiff_hook.semantics.equivalents.changing import sort
 from autodiff_hook.transform.one_way import inert, namespaces
 from autodiff_hook.transform.one_way.attributes import described, field_read, looked_up
 from autodiff_hook.transform.one_way.comparing import plainly
-from autodiff_hook.transform.one_way.containers import changeable, held_as, is_mapping, pairs, parts
+from autodiff_hook.transform.one_way.containers import changeable, held_as, is_mapping, pairs, parts, seen_through
 from autodiff_hook.transform.one_way.held import is_derived
 from autodiff_hook.transform.one_way.items import got
 from autodiff_hook.transform.one_way.iterations import resumed
@@ -106,6 +107,9 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
     if name == "get" and args and not names and isinstance(value, Outside) and is_mapping(inf, value, name):
         if owner not in inf.aliased and not is_derived(value):
             return got(inf, s, owner, value, args)
+    shown = seen_through(inf, owner) if name in _SHOWN else None
+    if shown is not None:
+        return alias(inf, s, inf.perform("call_method", [shown, *args], s.data))
     cls = list if isinstance(value, List) else value.cls if isinstance(value, (Tuple, Outside)) else None
     if cls in (list, dict, set, frozenset) and hasattr(cls, name):
         owner = changeable(inf, owner)
@@ -137,6 +141,10 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         if found is not None:
             return alias(inf, s, inf.call(found, *apart_by_name(args, names)))
     return None
+
+
+_SHOWN: Final = ("keys", "values", "items", "copy")
+"""The methods of a view of a dict that ask for all of it."""
 
 
 def load_method(inf: Path, s: Statement) -> Abstract | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
 from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeGuard
@@ -292,7 +293,7 @@ def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
         return dict(inf.content(inf.adopted(operand, value)))
     if isinstance(value, Tuple) and value.cls is dict:
         return {k: part_of_dict(inf, operand, value, k) for k in value.keys}
-    derived = held_by(inf, operand, "__iter__")
+    derived = held_by(inf, operand, "__iter__") or seen_through(inf, operand)
     if derived is not None:
         return pairs(inf, derived)
     if has_keys(value):
@@ -314,11 +315,28 @@ def has_keys(value: Abstract) -> TypeGuard[Fresh | Outside]:
 
 def is_mapping(inf: Path, value: Outside, asked: str) -> bool:
     """Whether an object from outside answers to what is asked as the dict, or the view of one, that it was on entry."""
-    if value.cls is MappingProxyType and inf.dirty:
-        raise Refused("a view of a dict is asked after a dict was changed")
+    if value.cls is MappingProxyType:
+        inf.require_as_on_entry(behind(value.example))
     if is_derived(value) and issubclass(value.cls, dict):
         return all([is_answered_by_base(inf, value.cls, x) for x in (asked, "__getitem__", "__contains__")])
-    return value.cls is dict or value.cls is MappingProxyType and type(behind(value.example)) is dict
+    return value.cls is dict or value.cls is MappingProxyType and type(behind(value.example)) in _SHOWN
+
+
+_SHOWN: Final = (dict, OrderedDict)
+"""What a view is looked through for."""
+
+
+def seen_through(inf: Path, operand: Operand) -> Operand | None:
+    """The dict that a view from outside shows, as it was on entry; None if a value is no such view."""
+    value = inf.type_of(operand)
+    if not isinstance(value, Outside) or value.cls is not MappingProxyType:
+        return None
+    shown = behind(value.example)
+    if type(shown) not in _SHOWN:
+        return None
+    inf.require_as_on_entry(shown)
+    inf.shown_whole.append(shown)
+    return inf.adopted(operand, value)
 
 
 def part_of_dict(inf: Path, operand: Operand, value: Tuple, key: Any) -> Operand:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
@@ -149,14 +149,14 @@ class Earnest(Trail):
             self.world.length(self.final(operand), example)
             if value.cls in (set, frozenset):
                 content: Any = set(example)
-            elif issubclass(value.cls, dict):
+            elif issubclass(value.cls, (dict, MappingProxyType)):
                 content = {k: self.world.part(self.final(operand), example, k, True) for k in example}
             else:
                 content = [self.world.part(self.final(operand), example, i, True) for i in range(len(example))]
             if issubclass(value.cls, tuple):
                 self.aliased[operand] = self.perform("build_tuple", content)
             else:
-                base = next((cls for cls in (list, dict) if issubclass(value.cls, cls)), value.cls)
+                base = dict if type(content) is dict else list if issubclass(value.cls, list) else value.cls
                 self.aliased[operand] = self.made(base, content, origin=operand)
         return self.aliased[operand]
 

@@ -11,7 +11,15 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import has_in_type
-from autodiff_hook.transform.one_way.containers import KEYED, changeable, elements_of, guarded_length, parts, shown_keys
+from autodiff_hook.transform.one_way.containers import (
+    KEYED,
+    changeable,
+    elements_of,
+    guarded_length,
+    parts,
+    seen_through,
+    shown_keys,
+)
 from autodiff_hook.transform.one_way.derived import rows
 from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.path import Path
@@ -48,7 +56,7 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
         return (inf.perform("getitem", [operand, Constant(i)]) for i in range(len(value.example)))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         found = rows(inf, operand)
-        held = held_by(inf, operand, "__iter__")
+        held = held_by(inf, operand, "__iter__") or seen_through(inf, operand)
         if held is not None:
             return items(inf, held)
         return _of_object(inf, operand, value) if found is None else found

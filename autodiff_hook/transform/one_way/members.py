@@ -148,5 +148,6 @@ def import_name(inf: Path, s: Statement) -> Abstract | None:
 
 def store_global(inf: Path, s: Statement) -> Abstract:
     """A global name is assigned."""
+    inf.require_not_shown(inf.frames[-1])
     inf.stored_globals[id(inf.frames[-1]), str(s.data)] = (inf.frames[-1], s.operands[0])
     return known_as(inf, s, None)

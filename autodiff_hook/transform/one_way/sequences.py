@@ -27,6 +27,7 @@ from autodiff_hook.transform.one_way.containers import (
     new,
     parts,
     require_items,
+    seen_through,
     sequence_of,
 )
 from autodiff_hook.transform.one_way.growing import extend
@@ -61,7 +62,7 @@ def length(inf: Path, operand: Operand) -> int | None:
     if isinstance(value, Outside) and is_container(value.cls):
         operand = inf.adopted(operand, value)
         value = inf.type_of(operand)
-    held = held_by(inf, operand, "__len__")
+    held = held_by(inf, operand, "__len__") or seen_through(inf, operand)
     if held is not None:
         return length(inf, held)
     if isinstance(value, Container):
@@ -222,6 +223,9 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, s.op == "truth")
     if isinstance(value, Fresh) and value.made in inf.numbers and look(inf, value.cls, "__bool__") is _FLOAT_TRUTH:
         return alias(inf, s, inf.perform(s.op, [inf.plain(operand)]))
+    seen = seen_through(inf, operand)
+    if seen is not None:
+        return alias(inf, s, inf.perform(s.op, [seen]))
     if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
         method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
         if method is None:

@@ -89,6 +89,8 @@ class Trail(Inference):
         self.factories: dict[Operand, Operand] = {}
         """What a ``defaultdict`` asks for what is missing."""
         self.dirty: dict[Operand, None] = {}
+        self.shown_whole: list[Any] = []
+        """The dicts from outside of which views were asked for all that they hold."""
         self.peeked: set[Operand] = set()
         self.loaded_items: dict[tuple[Operand, Any], Operand] = {}
         self.tuples: dict[Operand, list[Operand]] = {}
@@ -263,6 +265,18 @@ class Trail(Inference):
         """What a container holds."""
         return self.contents[operand]
 
+    def require_as_on_entry(self, shown: Any) -> None:
+        """Refuse to ask a view of a dict that may have been changed by another name."""
+        objects = [example_of(self.type_of(owner)) for owner, _ in self.assigned]
+        changed = self.dirty or self.class_attributes or self.stored_globals
+        if changed or any(getattr(x, "__dict__", None) is shown for x in objects):
+            raise Refused("a view of a dict is asked after a dict was changed")
+
+    def require_not_shown(self, changed: Any) -> None:
+        """Refuse to change a dict after a view of it was asked for all that it holds."""
+        if any(changed is shown for shown in self.shown_whole):
+            raise Refused("a dict is changed after a view of one was asked for all that it holds")
+
     def changed(self, operand: Operand) -> Any:
         """What a container holds, to be changed."""
         origin = self.origins.get(operand)
@@ -270,6 +284,8 @@ class Trail(Inference):
             value = self.type_of(origin)
             if isinstance(value, Outside) and value.cls is not self.types[operand].cls:  # type: ignore[attr-defined,index]
                 raise Refused(f"a change of {named(value)}")
+            for shown in self.shown_whole if type(self.contents[operand]) is dict else ():
+                self.require_not_shown(shown)
             others = [other for x, other in self.origins.items() if x is not operand]
             if operand not in self.dirty and any(self.is_the_same(origin, other) for other in others):
                 raise Refused("an object that is known in two ways is changed")
