@@ -128,6 +128,11 @@ def matrices(x, y):
     return float(total + (m @ m).trace() + np.vstack([m, m])[3, 0])
 
 
+def with_literals(x, y):
+    a = Plain([x, y, 1.0])
+    return float(a.dot([1.0, 2.0, x]) + np.dot(a, (y, 1.0, 0.5)) + (a * [1, 2, 3]).sum())
+
+
 def stored(x, y):
     v = Plain([x, y])
     w = v.copy()
@@ -182,7 +187,7 @@ def viewed(x, y):
 
 FUNCTIONS = [
     *(made, typed, tagged, parts, matrices, stored, compared, viewed),
-    *(in_the_memory_of_another, changed_in_place),
+    *(in_the_memory_of_another, changed_in_place, with_literals),
 ]
 
 

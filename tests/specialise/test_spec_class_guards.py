@@ -332,3 +332,32 @@ def test_what_the_class_of_a_constant_says_later():
     made["Silent"].__str__ = lambda self: "a" * 20
     check(f, 5.0, specialised=None)
     assert ad.gradient(f, 5.0) == (20.0,)
+
+
+def test_classes_derived_from_a_class():
+    class Base:
+        name = "none"
+
+    class Square(Base):
+        name = "square"
+
+        def of(self, x):
+            return x * x
+
+    def f(x, name):
+        for cls in Base.__subclasses__():
+            if cls.name == name:
+                return cls().of(x)
+        return 3.0 * x
+
+    check(f, 0.3, "square")
+    check(f, 0.3, "cube")
+
+    class Cube(Base):
+        name = "cube"
+
+        def of(self, x):
+            return x * x * x
+
+    check(f, 0.3, "cube")
+    check(f, 0.3, "square")

@@ -28,7 +28,7 @@ from autodiff_hook.transform.one_way import (
 )
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
-from autodiff_hook.transform.one_way.classes import bases_in_order, construct, instance, number
+from autodiff_hook.transform.one_way.classes import bases_in_order, construct, derived_classes, instance, number
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied, copied_alone
 from autodiff_hook.transform.one_way.hashing import hashed
@@ -127,7 +127,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
                 return held_as(inf, s, function(*values))
             except Exception as error:
                 raise Raised(error, Constant(error)) from None
-    for special in (managed_call, asked, bases_in_order, inert.called, cached_call):
+    for special in (managed_call, asked, bases_in_order, derived_classes, inert.called, cached_call):
         found = special(inf, s, function, args, kwargs)
         if found is not None:
             return found

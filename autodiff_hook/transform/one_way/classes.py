@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, V
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Error, Fresh
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Error, Fresh, Instance
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.objects import ABSTRACT, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias
@@ -56,6 +56,22 @@ def bases_in_order(inf: Path, s: Statement, function: Any, args: Args, kwargs: K
         return None
     inf.world.members(cls)
     return alias(inf, s, inf.made(list, list(map(Constant, cls.__mro__))))
+
+
+def derived_classes(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """``cls.__subclasses__()``, guarded to be the same classes; None if this is another call."""
+    cls = getattr(function, "__self__", None)
+    if type(function) is not BuiltinFunctionType or not isinstance(cls, type):
+        return None
+    if function != type.__subclasses__.__get__(cls):
+        return None
+    found = tuple(type.__subclasses__(cls))
+    if any(type(each).__eq__ is not type.__eq__ for each in found):
+        raise Refused(f"classes derived from {named(cls)} say by themselves what they equal")
+    now = inf.emit("call", Constant(type.__subclasses__), Constant(cls), abstract=Instance(list), data=())
+    now = inf.emit("call", Constant(tuple), now, abstract=Instance(tuple), data=())
+    inf.guard(inf.emit("compare", now, Constant(found), abstract=BOOL, data="=="), True)
+    return alias(inf, s, inf.made(list, list(map(Constant, found))))
 
 
 def _exception(inf: Path, cls: type, args: Args, kwargs: Kwargs) -> Operand:

@@ -116,9 +116,10 @@ def _example(inf: Path, operand: Operand) -> Any:
         known = {k: example_of(inf.type_of(x)) for k, x in inf.members(value.made).items()}
         vars(found).update({k: x for k, x in known.items() if x is not MISSING})
         return found
-    if holds(inf, operand) and not isinstance(value, Outside):
+    made = isinstance(value, Container) and value.cls is list
+    if made or holds(inf, operand) and not isinstance(value, Outside):
         held = [_example(inf, x) for x in parts(inf, operand)]
-        return held if isinstance(value, Container) else tuple(held)
+        return held if made else tuple(held)
     return example_for(value)
 
 

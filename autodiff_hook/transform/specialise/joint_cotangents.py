@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator as Leaves
+
 import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Variable
@@ -177,14 +179,20 @@ class Cotangents(Items):
         """The cotangent of a rule's tuple, of which one part at least is there: pullbacks take no tuple of zeros."""
         paths = self._paths(s.made)
         parts = [self._take(s.made, path, out) for path in paths]
-        if any(len(path) != 1 for path in paths):
-            raise Refused("a rule that returns nested tuples", s)
         if all(map(is_zero, parts)):
             return NONE
         if not any(map(self._is_certain, parts)):
             at = next(i for i, part in enumerate(parts) if not is_zero(part))
             parts[at] = self._present_part(s, paths[at], parts[at], out)
-        return self.builder.emit(out, "build_tuple", *parts)
+        return self._nested(self.program.types[s.made], iter(parts), out)
+
+    def _nested(self, value: Abstract, parts: Leaves[Operand], out: Block) -> Operand:
+        """The cotangent of a tuple, however deep, of those of its leaves."""
+        value = content_of(value)
+        if not isinstance(value, Tuple):
+            return next(parts)
+        items = [self._nested(item, parts, out) for item in value.items]
+        return NONE if all(map(is_zero, items)) else self.builder.emit(out, "build_tuple", *items)
 
     def _present_part(self, s: Statement, path: tuple[int, ...], part: Operand, out: Block) -> Operand:
         """The cotangent of a part of what a statement has made, None being zero."""
