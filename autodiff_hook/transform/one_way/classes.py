@@ -6,7 +6,7 @@ from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
-from autodiff_hook.runtime.lookup import HEAP_TYPE
+from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Error, Fresh, Instance
@@ -65,8 +65,8 @@ def derived_classes(inf: Path, s: Statement, function: Any, args: Args, kwargs: 
         return None
     if function != type.__subclasses__.__get__(cls):
         return None
-    found = tuple(type.__subclasses__(cls))
-    if any(type(each).__eq__ is not type.__eq__ for each in found):
+    found: tuple[type, ...] = tuple(type.__subclasses__(cls))
+    if any(find_in_type(type(each), "__eq__") is not object.__eq__ for each in found):
         raise Refused(f"classes derived from {named(cls)} say by themselves what they equal")
     now = inf.emit("call", Constant(type.__subclasses__), Constant(cls), abstract=Instance(list), data=())
     now = inf.emit("call", Constant(tuple), now, abstract=Instance(tuple), data=())
