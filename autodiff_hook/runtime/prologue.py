@@ -41,6 +41,11 @@ from autodiff_hook.transform.specialise.places import appended_to, copied_from, 
 from autodiff_hook.transform.specialise.queues import queue
 
 
+def held_at(example: Any, key: Any) -> Any:
+    """What a container has; a class derived from ``dict`` is not asked."""
+    return dict.__getitem__(example, key) if isinstance(example, dict) else example[key]
+
+
 def _is_container(value: Abstract) -> bool:
     return isinstance(value, Outside) and value.cls in (list, dict)
 
@@ -234,7 +239,7 @@ class Prologue(CodeGuards):
         if key not in self.loaded:
             self._known_on_entry(owner)
             try:
-                value = example[name] if item else getattr(example, name)
+                value = held_at(example, name) if item else getattr(example, name)
             except Exception as error:
                 raise Refused(str(error)) from error
             if not item:

@@ -343,3 +343,39 @@ def test_getters_of_what_is_given():
     for key in (1, 2, 0, 1):
         check(f, 0.7, key)
         assert ad.gradient(f, 0.7, key)[0] == pytest.approx(slopes(functools.partial(f, key=key), 0.7)[0])
+
+
+class Folded(dict):
+    """Asks for its items by another key than is given."""
+
+    def __getitem__(self, key):
+        return 2.0 * super().__getitem__(key.lower())
+
+    def __missing__(self, key):
+        return 0.5
+
+    def given(self, key):
+        return super().get(key, 3.0)
+
+    def total(self):
+        return sum(super().values())
+
+
+FOLDED = Folded(a=2.0, b=3.0)
+
+
+def of_a_class_from_outside(x):
+    return FOLDED["A"] * x**2 + FOLDED["c"] * x + FOLDED.given("B") * x + FOLDED.total() * x
+
+
+def of_a_class_that_is_given(held):
+    return held["A"] * held["B"] + held.given("b") * held["c"] + held.total()
+
+
+def test_items_that_a_class_from_outside_asks_its_base_for():
+    check_slopes(of_a_class_from_outside, 0.3)
+    for key in ("a", "c"):
+        FOLDED[key] = 5.0
+        check_slopes(of_a_class_from_outside, 0.3)
+    check(of_a_class_that_is_given, Folded(a=2.0, b=3.0), specialised=None)
+    FOLDED.pop("c")

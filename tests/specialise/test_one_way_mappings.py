@@ -230,3 +230,29 @@ def handed_on_to_builtin_classes(x, y):
 
 def test_methods_of_builtin_classes_that_super_names():
     check_slopes(handed_on_to_builtin_classes, 0.7, 1.3)
+
+
+FOUND = defaultdict(dict, {int: {"scale": 2.0}, bool: {"scale": 3.0}})
+
+
+def of_a_registry(x, cls):
+    for each in cls.__mro__[:-1]:
+        if each in FOUND and "scale" in FOUND[each]:
+            return FOUND[each]["scale"] * x**2
+    return sum(x * found["scale"] for found in FOUND.values()) + len(FOUND)
+
+
+def of_what_a_registry_makes(x):
+    made = FOUND[str]
+    del FOUND[str]
+    return x * x + len(made)
+
+
+def test_registries_from_outside():
+    for cls in (bool, int, str):
+        check(of_a_registry, 0.3, cls)
+    FOUND[str]["scale"] = 4.0
+    check(of_a_registry, 0.3, str)
+    del FOUND[str]
+    check(of_a_registry, 0.3, str)
+    check(of_what_a_registry_makes, 0.3, specialised=None)

@@ -23,12 +23,13 @@ def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
         return None
     if isinstance(value, Fresh):
         return inf.numbers.get(value.made)
-    plain = issubclass(value.cls, (list, dict)) and all([is_answered_by_base(inf, value.cls, x) for x in _LOADED_BY])
+    loaded_by = _LOADED_BY.get(base_of(value.cls))
+    plain = loaded_by is not None and all([is_answered_by_base(inf, value.cls, x) for x in loaded_by])
     return inf.adopted(operand, value) if plain else None
 
 
-_LOADED_BY: Final = ("__getitem__", "__iter__", "__len__")
-"""What is asked of a container from outside to load what it holds."""
+_LOADED_BY: Final = {list: ("__getitem__", "__iter__", "__len__"), dict: ("__iter__", "__len__")}
+"""What is asked of a container from outside to load what it holds: of a dict, only which keys."""
 
 
 def is_derived(value: Abstract) -> TypeGuard[Fresh | Outside]:

@@ -10,6 +10,7 @@ import functools
 import operator
 import threading
 from abc import ABCMeta
+from collections import defaultdict
 from enum import Enum
 from types import (
     FunctionType,
@@ -62,7 +63,7 @@ _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
     for cls in (
         *(object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException),
-        *(SimpleNamespace, threading.local, MappingProxyType),
+        *(SimpleNamespace, threading.local, MappingProxyType, defaultdict),
     )
     if "__getattribute__" in cls.__dict__
 ]
