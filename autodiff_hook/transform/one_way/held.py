@@ -28,7 +28,10 @@ def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
     return inf.adopted(operand, value) if plain else None
 
 
-_LOADED_BY: Final[dict[type, tuple[str, ...]]] = {list: ("__getitem__", "__iter__", "__len__"), dict: ("__iter__", "__len__")}
+_LOADED_BY: Final[dict[type, tuple[str, ...]]] = {
+    list: ("__getitem__", "__iter__", "__len__"),
+    dict: ("__iter__", "__len__"),
+}
 """What is asked of a container from outside to load what it holds: of a dict, only which keys."""
 
 
