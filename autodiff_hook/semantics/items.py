@@ -155,9 +155,7 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
     elif form == "array":
         store_array(alg, t, owner, key, value)
     elif type(owner) is np.flatiter:
-        base = owner.base
-        places = np.unravel_index(np.arange(base.size)[key], base.shape)
-        store_array(alg, (load(alg, owner, BASE, base), None, t[2]), base, places, value)
+        _flat_store(alg, t[2], owner, key, value)
     elif isinstance(owner, np.void):
         store_in_record(alg, t[2], owner, key, value)
     elif is_list(owner):
@@ -173,6 +171,18 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
         reason = f"which has no rule for {describe_type(owner)}"
         call_opaque(alg, t, operator.setitem, (owner, key, value), {}, reason)
     return None, None
+
+
+def _flat_store(alg: Algebra, moving: Any, owner: Any, key: Any, value: Any) -> None:
+    """``array.flat[key] = value``: a value that is too short is repeated, of one too long the beginning is stored."""
+    base = owner.base
+    flat = np.arange(base.size)[key]
+    if np.shape(flat) and np.shape(value) not in ((), np.shape(flat)):
+        if not np.size(value):
+            return
+        value, moving = apply(alg, (None, moving, None), np.resize, (value, np.shape(flat)), {})
+    store_array(alg, (load(alg, owner, BASE, base), None, moving), base, np.unravel_index(flat, base.shape), value)
+    owner[:0]  # as after each look, what it gives next is the first item
 
 
 def list_store(alg: Algebra, token: Any, owner: Any, key: Any, value: Any) -> None:

@@ -240,6 +240,18 @@ def test_copyto_fill_and_flat(x):
     return (a * x).sum() + b.sum()
 
 
+@gradient_at(V)
+def test_stores_through_flat_repeat_what_is_too_short_and_begin_anew(x):
+    a = np.zeros((3, 2))
+    a.flat[:5] = x[:2] * x[1]
+    a.flat[[0, 2, 3]] = [x[0] ** 2, 1.0]
+    a.flat[5:] = x
+    items = a.flat
+    next(items)
+    items[1] = x[3]
+    return next(items) * next(items) * x[2] + np.sum(a * np.arange(6.0).reshape(3, 2))
+
+
 def refill(x):
     workspace = np.zeros(3)
     total = 0.0
