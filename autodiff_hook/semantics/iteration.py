@@ -21,7 +21,7 @@ from autodiff_hook.runtime.lookup import behind, find_in_type, has_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.semantics.arrays import part_of
-from autodiff_hook.semantics.meanings import apply
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.special_attributes import BASE
 
 VIEWS: Final[tuple[type, ...]] = (type({}.values()), type({}.items()), type({}.keys()))
@@ -46,6 +46,18 @@ class CarriedIterator:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise NotDifferentiable(_COPIED, place=user_location(), remedies=_COPIES)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__length_hint__":
+            raise _of_unknown_length()
+        raise AttributeError(name, name=name, obj=self)
+
+
+def _of_unknown_length() -> NotDifferentiable:
+    reason = "an iterator over what is differentiated is asked how many items are left"
+    return NotDifferentiable(
+        reason, place=user_location(), remedies=("ask what it goes over for its length, and count",)
+    )
 
 
 _COPIED: Final = "an iterator over what is differentiated is copied, or written by pickle"
@@ -309,3 +321,11 @@ def is_iterated_by_type(value: Any) -> bool:
 def plain_dict(owner: dict[Any, Any]) -> Any:
     """The builtin class whose methods change a dict, whatever its own class makes of their names."""
     return OrderedDict if isinstance(owner, OrderedDict) else dict
+
+
+@means(operator.length_hint)
+def length_hint(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``operator.length_hint``: native code finds no length in an iterator of ours, and says 0."""
+    if is_iteration(args[0]):
+        raise _of_unknown_length()
+    return operator.length_hint(*args, **kwargs), None

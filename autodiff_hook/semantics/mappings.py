@@ -24,7 +24,7 @@ from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
 from autodiff_hook.semantics.keys import load_by
-from autodiff_hook.semantics.meanings import Args, Kwargs, call_method, giving_owner, means, natively
+from autodiff_hook.semantics.meanings import Args, Kwargs, apply, call_method, giving_owner, means, natively
 
 
 @means(dict.get)
@@ -153,6 +153,17 @@ def make_dict(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     note_made(alg, result)
     dict_update(alg, (None, *t), (result, *args), kwargs)
     return result, None
+
+
+@means(OrderedDict.copy)
+def copy_ordered(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``OrderedDict.copy``: an object of the class, which is made of nothing and given the items one by one."""
+    (owner,) = args
+    made, _ = apply(alg, (None,), type(owner), (), {})
+    for key in list(owner):
+        value, token = getitem(alg, (t[0], None), None, owner, key)
+        setitem(alg, (None, load_key(alg, owner, key), token), None, made, key, value)
+    return made, None
 
 
 @means(defaultdict)

@@ -13,6 +13,7 @@ import heapq
 import inspect
 import itertools
 import math
+import operator
 import statistics
 import types
 
@@ -1130,6 +1131,29 @@ def an_iterator_backwards_that_is_copied(x):
     return next(other) * x
 
 
+def what_is_left_of_an_iterator(x):
+    items = iter([x, x * x, x * 3])
+    next(items)
+    return operator.length_hint(items) * next(items)
+
+
+def what_an_iterator_says_is_left(x):
+    items = iter({"a": x, "b": x * x}.values())
+    next(items)
+    return items.__length_hint__() * next(items)
+
+
+def ordered_dicts_that_are_copied(x):
+    class Doubled(collections.OrderedDict):
+        def __setitem__(self, key, value):
+            super().__setitem__(key, 2.0 * value)
+
+    plain, doubled = collections.OrderedDict(b=x, a=x * x), Doubled(a=x)
+    first, second = plain.copy(), doubled.copy()
+    first["b"] *= x
+    return first["b"] * plain["b"] + second["a"] * doubled["a"] + isinstance(second, Doubled)
+
+
 PROGRAMS = [f for f in list(globals().values()) if inspect.isfunction(f) and f.__module__ == __name__]
 PROGRAMS.append(class_body_library)
 
@@ -1141,6 +1165,8 @@ REFUSED = {
     a_namespace_that_is_prepared: "which prepares a namespace",
     an_iterator_that_is_copied: "an iterator .* is copied",
     an_iterator_backwards_that_is_copied: "an iterator .* is copied",
+    what_is_left_of_an_iterator: "how many items are left",
+    what_an_iterator_says_is_left: "how many items are left",
 }
 """Programs that are clear errors, with what the error says."""
 
