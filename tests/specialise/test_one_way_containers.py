@@ -379,3 +379,28 @@ def test_items_that_a_class_from_outside_asks_its_base_for():
         check_slopes(of_a_class_from_outside, 0.3)
     check(of_a_class_that_is_given, Folded(a=2.0, b=3.0), specialised=None)
     FOLDED.pop("c")
+
+
+FLAGS, OTHERS, NESTED, NAN = [True, 2.0], [True, 2.0], [[1.0], [2.0, 3.0]], [math.nan]
+
+
+def compared_lists(x, given):
+    made = [x]
+    found = x * made[0] if FLAGS == OTHERS and FLAGS == [True, 2.0] and FLAGS <= OTHERS else x
+    if given == FLAGS or NESTED != [[1.0], [2.0, 3.0]] or [given] == [OTHERS]:
+        found += x**3
+    return found + x**4 if (FLAGS, x) == (OTHERS, x) else found
+
+
+def compared_nan(x):
+    made = [x]
+    return x * made[0] if NAN == NAN and NAN != [math.nan] else x
+
+
+def test_lists_from_outside_that_are_compared():
+    check(compared_nan, 0.3, specialised=None)
+    for given in ([1.0, 2.0], [0.0, 2.0], [1.0]):
+        check(compared_lists, 0.3, given)
+    for changed in (OTHERS, NESTED[1]):
+        changed[1] = 4.0
+        check(compared_lists, 0.3, [1.0, 4.0])

@@ -7,10 +7,10 @@ from typing import Any
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.operations import COMPARE
-from autodiff_hook.transform.one_way.containers import are_sets, pairs, parts, sequence_of, taken_at_once
+from autodiff_hook.transform.one_way.containers import are_sets, changeable, pairs, parts, sequence_of, taken_at_once
 from autodiff_hook.transform.one_way.operators import compared, is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -23,6 +23,7 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
         if any(x is None for x in both):
             raise Refused("a comparison of sets of what is not known")
         return known_as(inf, s, COMPARE[s.data](*both))
+    s.operands = _opened(inf, s.operands)
     values = [inf.type_of(x) for x in s.operands]
     held = any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands))
     if held or all(map(_is_dict, values)):
@@ -40,6 +41,7 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
 
 def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     """Whether two values are equal, in whatever containers: each comparison of numbers decides about the way."""
+    a, b = _opened(inf, [a, b])
     kinds = [sequence_of(inf, x) for x in (a, b)]
     if None not in kinds and kinds[0] is not kinds[1]:
         return False
@@ -50,7 +52,7 @@ def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     if all(map(_is_dict, values)):
         held, others = pairs(inf, a), pairs(inf, b)
         return held.keys() == others.keys() and all(_are_equal(inf, held[key], others[key]) for key in held)
-    numbers = all(map(_is_fraction, values))
+    numbers = all(map(number_types, values)) and any(map(_is_fraction, values))
     arrays = all(isinstance(value, Array) for value in values)
     if not numbers and (inf.final(a) is inf.final(b) or arrays and inf.pin(inf.perform("is", [a, b]))):
         return True
@@ -60,6 +62,14 @@ def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     if not equal and inf.final(a) is inf.final(b):
         raise Refused("nan in a container that is compared")
     return equal
+
+
+def _opened(inf: Path, operands: list[Operand]) -> list[Operand]:
+    """Lists from outside with what they hold, where nothing but lists is compared."""
+    values = [inf.type_of(x) for x in operands]
+    if not all(isinstance(v, List) or getattr(v, "cls", None) is list for v in values):
+        return operands
+    return [changeable(inf, x) if isinstance(v, (List, Outside)) else x for x, v in zip(operands, values)]
 
 
 def _ordered(inf: Path, op: str, a: Operand, b: Operand) -> Operand:
