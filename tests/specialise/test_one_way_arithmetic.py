@@ -808,3 +808,59 @@ def sellmeier(x):
 
 def test_arrays_without_axes_that_are_changed_in_place():
     check_slopes(sellmeier, 0.7)
+
+
+class Sealed:
+    def __init__(self, values):
+        self.values = np.asarray(values).copy()
+        self.values.flags.writeable = False
+
+    def norm(self):
+        return np.sum(self.values**2)
+
+
+def sealed(x):
+    a = np.array([x, 2.0])
+    a.setflags(write=False)
+    return Sealed(a).norm() * a[0]
+
+
+def asked_whether_sealed(x):
+    a = np.array([x, 2.0])
+    a.setflags(write=False)
+    return x if a.flags.writeable else x * x
+
+
+def stored_where_sealed(x):
+    a = np.array([x, 2.0])
+    a.flags.writeable = False
+    try:
+        a[0] = 1.0
+    except ValueError:
+        return x * x
+    return x
+
+
+def unsealed(x):
+    a = np.array([x, 2.0])
+    a.flags.writeable = False
+    found = a[0] * a[1]
+    a.flags.writeable = True
+    a[0] = x * x
+    return found * a[0]
+
+
+LENT = np.ones(2)
+
+
+def sealed_from_outside(x):
+    LENT.setflags(write=False)
+    found = x if LENT.flags.writeable else x * x
+    LENT.setflags(write=True)
+    return found
+
+
+def test_arrays_that_are_only_read():
+    check(sealed, 0.3)
+    for f in (asked_whether_sealed, stored_where_sealed, unsealed, sealed_from_outside):
+        check(f, 0.3, specialised=None)

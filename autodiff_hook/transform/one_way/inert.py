@@ -189,6 +189,24 @@ def _layout(inf: Path, s: Statement, flags: Instance) -> Abstract | None:
     return layout(inf, s, flags, name) if name in LAYOUT else None
 
 
+def flags_set(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> None:
+    """``a.setflags(…)`` of what the program makes: whether it can be written to is not known from then on."""
+    if function is np.ndarray.setflags and args:
+        array = inf.final(args[0])
+        if array not in inf.own:
+            raise Refused("the flags of an array that others may hold are set")
+        inf.own.discard(array)
+
+
+def flag_written(inf: Path, s: Statement) -> Abstract | None:
+    """``a.flags.writeable = …``; None if something else is assigned."""
+    flags, value = s.operands
+    kind, made = inf.type_of(flags), maker(inf, flags)
+    if not isinstance(kind, Instance) or kind.cls is not FLAGS or made is None or s.data != "writeable":
+        return None
+    return alias(inf, s, inf.perform("call_method", [made.operands[0], value], ("setflags", ("write",))))
+
+
 def _writeable(inf: Path, s: Statement) -> Abstract | None:
     """What the program makes itself can be written to; what is from outside is guarded to be, unlike its example."""
     made = maker(inf, s.operands[0])

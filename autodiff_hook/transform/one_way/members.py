@@ -10,7 +10,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Statement
 from autodiff_hook.runtime.lookup import has_in_type, is_plainly
-from autodiff_hook.transform.one_way import signatures
+from autodiff_hook.transform.one_way import inert, signatures
 from autodiff_hook.transform.one_way.attributes import (
     described,
     field_deleted,
@@ -126,6 +126,9 @@ def set_attribute(inf: Path, s: Statement) -> Abstract | None:
     if s.data == "shape" and isinstance(inf.type_of(owner), Array):
         assign_shape(inf, owner, value)
         return known_as(inf, s, None)
+    flag = inert.flag_written(inf, s)
+    if flag is not None:
+        return flag
     found = field_written(inf, owner, inf.type_of(owner), str(s.data), value)
     return alias(inf, s, found)
 
