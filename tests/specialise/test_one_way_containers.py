@@ -404,3 +404,26 @@ def test_lists_from_outside_that_are_compared():
     for changed in (OTHERS, NESTED[1]):
         changed[1] = 4.0
         check(compared_lists, 0.3, [1.0, 4.0])
+
+
+PAIRS, ROWS = [("A", 1), ("B", 2)], [[1, 2], [3.0]]
+
+
+class Chosen:
+    pairs = (("A", 1), ("B", 2.0))
+
+    def __init__(self, pair=("B", 2)):
+        self.known = pair in Chosen.pairs and pair in PAIRS
+
+
+def searched(x):
+    found = [x * x] if Chosen().known and not Chosen(("C", 2)).known else [x]
+    if [3.0] in ROWS and (x, 1) not in PAIRS:
+        found[0] *= x
+    return found[0] * (1 + PAIRS.index(("B", 2))) * ROWS.count([1, 2])
+
+
+def test_searches_for_lists_and_tuples():
+    check_slopes(searched, 0.3)
+    ROWS[1][0] = 4.0
+    check_slopes(searched, 0.3)

@@ -7,12 +7,12 @@ from typing import Any
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.operations import COMPARE
-from autodiff_hook.transform.one_way.containers import are_sets, changeable, pairs, parts, sequence_of, taken_at_once
+from autodiff_hook.transform.one_way.containers import are_sets, opened, pairs, parts, sequence_of, taken_at_once
 from autodiff_hook.transform.one_way.operators import compared, is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, List, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 
@@ -23,7 +23,7 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
         if any(x is None for x in both):
             raise Refused("a comparison of sets of what is not known")
         return known_as(inf, s, COMPARE[s.data](*both))
-    s.operands = _opened(inf, s.operands)
+    s.operands = opened(inf, s.operands)
     values = [inf.type_of(x) for x in s.operands]
     held = any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands))
     if held or all(map(_is_dict, values)):
@@ -41,7 +41,7 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
 
 def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     """Whether two values are equal, in whatever containers: each comparison of numbers decides about the way."""
-    a, b = _opened(inf, [a, b])
+    a, b = opened(inf, [a, b])
     kinds = [sequence_of(inf, x) for x in (a, b)]
     if None not in kinds and kinds[0] is not kinds[1]:
         return False
@@ -56,20 +56,14 @@ def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     arrays = all(isinstance(value, Array) for value in values)
     if not numbers and (inf.final(a) is inf.final(b) or arrays and inf.pin(inf.perform("is", [a, b]))):
         return True
+    if any(map(number_types, values)) and any(map(_is_text, values)):
+        return False
     if not numbers and not any(map(is_object, values)):
         return bool(plainly(inf, a) == plainly(inf, b))
     equal = bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "==")])))
     if not equal and inf.final(a) is inf.final(b):
         raise Refused("nan in a container that is compared")
     return equal
-
-
-def _opened(inf: Path, operands: list[Operand]) -> list[Operand]:
-    """Lists from outside with what they hold, where nothing but lists is compared."""
-    values = [inf.type_of(x) for x in operands]
-    if not all(isinstance(v, List) or getattr(v, "cls", None) is list for v in values):
-        return operands
-    return [changeable(inf, x) if isinstance(v, (List, Outside)) else x for x, v in zip(operands, values)]
 
 
 def _ordered(inf: Path, op: str, a: Operand, b: Operand) -> Operand:
@@ -83,6 +77,10 @@ def _ordered(inf: Path, op: str, a: Operand, b: Operand) -> Operand:
 
 def _is_dict(value: Abstract) -> bool:
     return isinstance(value, (Container, Outside, Tuple)) and value.cls in DICTS
+
+
+def _is_text(value: Abstract) -> bool:
+    return type(example_of(value)) is str
 
 
 def _is_fraction(value: Abstract) -> bool:

@@ -279,6 +279,14 @@ def changeable(inf: Path, operand: Operand) -> Operand:
     return inf.aliased[operand]
 
 
+def opened(inf: Path, operands: list[Operand]) -> list[Operand]:
+    """Lists from outside with what they hold, where nothing but lists is compared."""
+    values = [inf.type_of(x) for x in operands]
+    if not all(isinstance(v, List) or getattr(v, "cls", None) is list for v in values):
+        return operands
+    return [changeable(inf, x) if isinstance(v, (List, Outside)) else x for x, v in zip(operands, values)]
+
+
 def list_to_tuple(inf: Path, s: Statement) -> Abstract:
     """``(*items,)``."""
     return alias(inf, s, inf.perform("build_tuple", parts(inf, s.operands[0])))

@@ -25,6 +25,7 @@ from autodiff_hook.transform.one_way.containers import (
     is_mapping,
     known_value,
     new,
+    opened,
     parts,
     require_items,
     seen_through,
@@ -139,9 +140,16 @@ def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
         values = inf.type_of(other), inf.type_of(item)
         if any(map(is_none, values)) and any(map(_is_sequence, values)):
             continue  # no list or tuple equals None
-        if not all(map(_is_comparable, values)):
+        both = opened(inf, [other, item])
+        kinds = [sequence_of(inf, x) for x in both]
+        if None not in kinds:
+            if kinds[0] is not kinds[1]:
+                continue
+            for each in both:
+                parts(inf, each)  # a tuple whose parts are taken is compared by them
+        elif not all(map(_is_comparable, values)):
             raise Refused("a search in what is not known")
-        if inf.pin(inf.perform("compare", [other, item], "==")):
+        if inf.pin(inf.perform("compare", both, "==")):
             yield place
 
 
