@@ -13,7 +13,7 @@ from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
-from autodiff_rules.numpy.decompositions import determined, inverse_of_lower
+from autodiff_rules.numpy.decompositions import determined, inverse_of_lower, none_of
 from autodiff_rules.numpy.linalg import adjugate, solved
 
 MATMUL_SHAPES = (
@@ -428,6 +428,11 @@ def test_second_derivatives_of_determinants_of_singular_complex_matrices():
 @pytest.mark.parametrize("a", [S, BATCH, C, RANK_TWO, C * [1.0, 1.0, 0.0]])
 def test_adjugates(a):
     check_rule(adjugate, a, np.linalg.det(a), differences=lambda a, y: adjugate(a, np.linalg.det(a)))
+
+
+def test_what_is_not_determined_does_not_change_in_a_known_way():
+    with pytest.raises(NotDifferentiable, match="completes a basis are not determined"):
+        check_rule(none_of, "np.linalg.svd", np.zeros((2, 2)))
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (3, 4), (2, 3, 4)])
