@@ -27,7 +27,7 @@ def writing(function: Any, place: int, name: str, why: str = TO_A_FILE) -> Meani
         result = call_showing(alg, function, args, kwargs)
         file = args[place] if len(args) > place else kwargs.get(name)
         if losing:
-            note_file(alg, file, alg.unknown(failure(function, why)))
+            note_written(alg, file, function, why)
         return result
 
     return carried
@@ -63,10 +63,10 @@ def note_printed(alg: Algebra, file: Any) -> None:
     note_written(alg, sys.stdout if file is None and isinstance(sys.stdout, io.StringIO) else file, print)
 
 
-def note_written(alg: Algebra, file: Any, function: Any) -> None:
+def note_written(alg: Algebra, file: Any, function: Any, why: str = TO_A_FILE) -> None:
     """A function has written what has derivatives to a file, from which it may be read, unlike from the console."""
-    if file is not None and file not in (sys.__stdout__, sys.__stderr__, sys.stderr):
-        note_file(alg, file, alg.unknown(failure(function, TO_A_FILE)))
+    if file is not None and not any(file is console for console in (sys.__stdout__, sys.__stderr__, sys.stderr)):
+        note_file(alg, file, alg.unknown(failure(function, why)))
 
 
 _FILES: Final = (str, bytes, os.PathLike, io.IOBase)
