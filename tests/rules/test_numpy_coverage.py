@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,7 +39,7 @@ ELSEWHERE = {
     *(_shared.stretched, quantiles.moving_with, linalg.solved, np.lib.stride_tricks.as_strided),
     *(np.arange, np.linalg.lstsq, np.linalg.eig, sum, max, min, np.nextafter),
     *(strong.times, strong.over, strong.with_value, decompositions.determined, linalg.adjugate),
-    *(decompositions.inverse_of_lower, fitted),
+    *(decompositions.inverse_of_lower, decompositions.none_of, fitted),
 }
 """Tested by functions of their own."""
 
@@ -82,6 +84,17 @@ def test_every_rule_has_a_case():
     covered = {id(case.target) for table in TABLES for case in table.CASES} | {id(target) for target in ELSEWHERE}
     missing = [describe(t) for t in registered() if id(t) not in covered and not is_sample(t)]
     assert [name for name in missing if not name.endswith("fsum")] == []
+
+
+def test_rules_of_our_own_functions_are_checked_somewhere():
+    """That each rule is checked only a whole run of the tests of rules can tell; whether one is named, this can."""
+    registry.packs.load()
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("*.py"))
+    own = [t for t in registry.targets("autodiff_rules") if getattr(t, "__module__", "").startswith("autodiff_rules")]
+    unnamed = [
+        describe(t) for t in own if "<locals>" not in t.__qualname__ and not re.search(rf"\b{t.__name__}\b", tests)
+    ]
+    assert unnamed == []
 
 
 @pytest.mark.parametrize("name", NAMED)
