@@ -275,8 +275,11 @@ def note_answers(alg: Algebra, cache: Any, before: Any, unknown: Token) -> None:
 
 
 def _by_identity(reference: dict[Any, Any]) -> dict[int, tuple[Any, Any]]:
-    """The items of a dict, found without a look at what keys say of themselves: the program has not asked them."""
-    return {id(key): (key, value) for key, value in dict.items(reference)}
+    """The items of a dict, found without a look at what keys say of themselves: the program has not asked them.
+
+    They are taken at once: another thread may change the dict.
+    """
+    return {id(key): (key, value) for key, value in list(dict.items(reference))}
 
 
 def _of_cell(cell: CellType) -> dict[int, tuple[Any, Any]]:
