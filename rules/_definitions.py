@@ -1,4 +1,4 @@
-"""Definitions in Python of callables that are written in C: calls of them are differentiated through the definition."""
+"""Definitions in Python of callables of libraries: calls of them are differentiated through the definition."""
 
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import DEFINITIONS, means

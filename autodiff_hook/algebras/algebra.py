@@ -60,7 +60,7 @@ class Algebra:
         self.files: dict[str, Token] = {} if over is None else over.files
         """Files that were written with derivatives, by path, with the token of what stands there."""
         self.handed_over: list[int] = [] if over is None else over.handed_over
-        """When other programs were given derivatives, which may write files: in ns, as files are dated."""
+        """When another program was first given derivatives, which may write files: at most one moment, in ns."""
         self.generators: dict[int, Any] = {} if over is None else over.generators
         """Generators and coroutines that are carried: a weak reference, and where their tokens are."""
         self.buffers: dict[int, Any] = {}

@@ -158,8 +158,6 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         if issubclass(type(function), type):
             watch(function)
         return function(*args, **kwargs), None
-    if not kwargs and handles_texts(function, args) and not some(t):
-        return function(*args), None
     if type(function) is FunctionType and not kwargs:
         # The registry is asked first: that loads the packs of what is imported by now, which know meanings as well.
         if not registry.knows(function) and id(function) not in MEANINGS:
@@ -170,6 +168,8 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
         apply(alg, (None, None, *t[1:]), function.__init__, (instance, *args), kwargs)  # type: ignore[misc]
         _note_entered(alg, function)
         return instance, None
+    elif not kwargs and handles_texts(function, args) and not some(t):
+        return function(*args), None
     try:
         return _called(alg, t, function, args, kwargs)
     except Exception as error:

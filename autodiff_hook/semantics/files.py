@@ -47,8 +47,8 @@ def reading(function: Any, name: str) -> Meaning:
     return carried
 
 
-def running_programs(function: Any) -> Meaning:
-    """A function that runs another program, which may read what it is given, and the files that were written."""
+def handing_over(function: Any) -> Meaning:
+    """A function that hands on to another program, which may read what it is given, and the files that were written."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         if alg.files or loses(alg, t, None, args, kwargs):
@@ -87,7 +87,7 @@ for _writer in _WRITERS:
     means(_writer[0])(writing(*_writer))
 for _reader in _READERS:
     means(_reader[0])(reading(*_reader))
-means(os.system)(running_programs(os.system))
+means(os.system)(handing_over(os.system))
 
 
 @means(open)

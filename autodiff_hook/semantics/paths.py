@@ -42,7 +42,8 @@ def _under(stream: Any) -> Any:
 def note_program(alg: Algebra, unknown: Token) -> None:
     """Another program was given derivatives: it may answer through a pipe, and write to any file from now on."""
     alg.files[_DESCRIPTORS] = unknown
-    alg.handed_over.append(time.time_ns() - _TICK)
+    if not alg.handed_over:
+        alg.handed_over.append(time.time_ns() - _TICK)
 
 
 def written_to(alg: Algebra, file: Any) -> Token:

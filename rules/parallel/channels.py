@@ -2,7 +2,7 @@
 
 from multiprocessing.process import BaseProcess
 
-from autodiff_hook.semantics.files import running_programs
+from autodiff_hook.semantics.files import handing_over
 from autodiff_hook.semantics.meanings import means
 
-means(BaseProcess.start)(running_programs(BaseProcess.start))
+means(BaseProcess.start)(handing_over(BaseProcess.start))

@@ -2,7 +2,7 @@
 
 from subprocess import Popen
 
-from autodiff_hook.semantics.files import running_programs
+from autodiff_hook.semantics.files import handing_over
 from autodiff_hook.semantics.meanings import means
 
-means(Popen._execute_child)(running_programs(Popen._execute_child))
+means(Popen._execute_child)(handing_over(Popen._execute_child))

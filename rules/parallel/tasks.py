@@ -1,5 +1,6 @@
 """The tasks of pools, and those of ``concurrent.futures``."""
 
+import sys
 from concurrent.futures import Future
 
 from autodiff_hook.errors import NotDifferentiable
@@ -26,7 +27,13 @@ def require_none(initializer):
         )
 
 
-def follow_tasks(executor, closed, initializer_of):
+def initializer_of(executor):
+    if sys.version_info >= (3, 14) and hasattr(executor, "_create_worker_context"):  # of contexts, one for each thread
+        return getattr(executor._create_worker_context(), "initializer", None)
+    return executor._initializer
+
+
+def follow_tasks(executor, closed):
     """Differentiate the tasks of a class of executors, which are shut down if the attribute ``closed`` says so."""
 
     def submit(self, fn, /, *args, **kwargs):

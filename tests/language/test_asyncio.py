@@ -1,7 +1,6 @@
 """``asyncio``: coroutines, tasks and futures that an event loop drives."""
 
 import asyncio
-import concurrent.futures
 
 import pytest
 from language.in_all_modes import MODES, differences
@@ -251,17 +250,6 @@ def stored_by_another_thread(x):
     return found[0]
 
 
-def stored_by_a_pool(x):
-    found = [1.0]
-
-    def store():
-        found[0] = x * x
-
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        pool.submit(store).result()
-    return found[0]
-
-
 def threads(x):
     async def main():
         return sum(await asyncio.gather(*[asyncio.to_thread(pow, x, k) for k in range(3)]))
@@ -275,7 +263,7 @@ def threads(x):
     [
         *(awaited, gathered, tasks, waited_for, futures, callbacks, producer_and_consumer, state_in_common, exceptions),
         *(a_loop_of_its_own, cancelled, workers, recursion, first_come, constants),
-        *(another_thread, stored_by_another_thread, stored_by_a_pool, threads),
+        *(another_thread, stored_by_another_thread, threads),
     ],
 )
 def test_programs(f, mode):

@@ -62,6 +62,17 @@ def waited_for(x):
         return model.scale * len(done)
 
 
+def stored(x):
+    found = [1.0]
+
+    def store():
+        found[0] = x * x
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(store).result()
+    return found[0]
+
+
 def failed(x):
     def fail(k):
         raise ValueError(x * k)
@@ -125,7 +136,7 @@ def constants_elsewhere(x):
 
 
 TASKS = [
-    *(mapped, submitted, as_they_come, waited_for, failed, called_back, constants_elsewhere),
+    *(mapped, submitted, as_they_come, waited_for, stored, failed, called_back, constants_elsewhere),
     *(in_a_pool_of_threads, in_a_pool_step_by_step, failed_in_a_pool, in_processes, jobs),
 ]
 
