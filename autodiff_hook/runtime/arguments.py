@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import enum
-import sys
 from collections.abc import Container, Sequence
 from functools import reduce
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, SimpleNamespace, UnionType
 from typing import Any, Final
 
-import numpy as np
-
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import default_of
+from autodiff_hook.runtime.given_functions import BY_CODE, by_code, is_anew, is_lasting
 from autodiff_hook.runtime.kinds import MAPPINGS, kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import form_of
@@ -227,9 +225,9 @@ def arguments(args: tuple[Any, ...], one_way: bool, changed: Container[Any]) -> 
     for value in args:
         visit(value)
     found = [argument(x, one_way, changed, ("argument", i)) for i, x in enumerate(args)]
-    if not any(isinstance(x, Outside) for x in found):
+    if not any(isinstance(x, (*BY_CODE, Outside)) for x in found):
         return found
-    # A list may be an attribute of an object that is passed, too: what is read of it belongs to both.
+    # A list may be what an object or a function holds that is passed, too: what is read of it belongs to both.
     return [Outside(type(v), example=v) if isinstance(x, (Tuple, List, Dict)) else x for v, x in zip(args, found)]
 
 
@@ -239,6 +237,8 @@ def argument(value: Any, one_way: bool, changed: Container[Any], place: Any) -> 
     What has parts with derivatives is known in all its parts; or if there are objects among them, it is ``Outside``,
     and parts are loaded as the program reads them.
     """
+    if is_anew(value):
+        return by_code(value)
     if constant_kind(value) and not issubclass(type(value), type) and not is_lasting(value):
         raise Refused("a callable as an argument that is made anew, or has captured something")
     named = type(value) is dict and all(type(key) is str for key in value)
@@ -263,16 +263,6 @@ def argument(value: Any, one_way: bool, changed: Container[Any], place: Any) -> 
             return together
         raise Refused(f"an argument of type {type(value).__qualname__}")
     return found
-
-
-def is_lasting(value: Any) -> bool:
-    """Whether a callable or a module is the same at the next call, and holds nothing: one that has a name."""
-    if type(value) is BuiltinFunctionType:
-        return value.__self__ is None or type(value.__self__) is ModuleType
-    if type(value) is FunctionType:
-        home = sys.modules.get(value.__module__)
-        return getattr(home, value.__qualname__, None) is value and form_of(value) == "inert"
-    return type(value) in (ModuleType, np.ufunc)
 
 
 def _of_parts(

@@ -51,6 +51,8 @@ class Call(NamedTuple):
     function: Any
     values: tuple[Any, ...]
     shape: Shape
+    anew: bool = False
+    """Whether the functions that it finds may be others at each call, with the same code."""
 
     @staticmethod
     def plain(function: Any, args: tuple[Any, ...]) -> Call:

@@ -7,7 +7,8 @@ from typing import Any
 
 from autodiff_hook.ir.builder import Builder
 from autodiff_hook.ir.types import Block, Constant, Operand, Variable
-from autodiff_hook.runtime.prologue import Slot
+from autodiff_hook.runtime.given_functions import BY_CODE
+from autodiff_hook.runtime.loaded_functions import Slot
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -45,7 +46,7 @@ class Forms:
         objects = [holds_objects(self.types[p]) for p in params]
         if not any(objects):
             return [self.form(self.types[p], p, cotangents[p]) for p in params]
-        if not any(isinstance(self.types[p], Outside) for p in params):
+        if not any(isinstance(self.types[p], (*BY_CODE, Outside)) for p in params):
             held = [x for p, is_object in zip(params, objects) if is_object for x in self._held(self.types[p], p)]
             made = self._call("object_gradients", self._emit("build_tuple", *held), self.table)
             self.objects = {x: self._emit("getitem", made, Constant(i)) for i, x in enumerate(held)}
@@ -139,9 +140,9 @@ def holds_references(value: Abstract) -> bool:
 
 
 def holds_objects(value: Abstract) -> bool:
-    """Whether an argument is an object, or holds some."""
+    """Whether an argument is an object or a function that may hold something, or holds some."""
     sites = {inner for site in sites_in(value) for inner in reached(site)}
-    return isinstance(value, Outside) or any(site.examples for site in sites)
+    return isinstance(value, (*BY_CODE, Outside)) or any(site.examples for site in sites)
 
 
 def _only_floats(inference: Inference) -> bool:

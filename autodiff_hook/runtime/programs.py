@@ -23,6 +23,7 @@ from autodiff_hook.runtime.callees import Callees
 from autodiff_hook.runtime.deriving import cell_of, derivative
 from autodiff_hook.runtime.finishing import only_numbers, simplified, small_of
 from autodiff_hook.runtime.forms import Forms, aimed, holds_objects, holds_references
+from autodiff_hook.runtime.given_functions import BY_CODE
 from autodiff_hook.runtime.prologue import Prologue
 from autodiff_hook.runtime.saying import say
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
@@ -185,7 +186,9 @@ class Understood:
         self.clock = _Clock(self.times)
         f = call.function
         self.types = arguments(call.args, self.one_way, () if one_way else changed)
-        self.prologue = prologue = Prologue(f, self.one_way, () if one_way else changed)
+        if not acts and any(isinstance(kind, BY_CODE) for kind in self.types):
+            raise Refused("a function as an argument that is made anew, or has captured something")
+        self.prologue = prologue = Prologue(f, self.one_way, () if one_way else changed, call.anew, acts)
         taken, constants = prologue.parameters(self.types, call.constants, sum(call.shape.moving))
         self.params = [Variable(name) for name in _names(call)]
         self.taken = dict(zip(self.params, taken))
@@ -194,10 +197,11 @@ class Understood:
             if one_way
             else Inference(prologue, evaluate, prologue.types, changed, limit)
         )
-        self.inference.of_copies = copies
+        self.inference.of_copies, self.inference.cells = copies, prologue.cells
         self.inference.callees = callees
         self.inference.outer.allowed, self.inference.outer.acts = acts and not one_way, acts
-        types = {p: prologue.copied(p, *found) for p, *found in zip(self.params, self.types, call.args)}
+        kinds = [prologue.types[x] if isinstance(kind, BY_CODE) else kind for x, kind in zip(taken, self.types)]
+        types = {p: prologue.copied(p, *found) for p, *found in zip(self.params, kinds, call.args)}
         if not one_way:
             self.inference.aliases.update((p, x) for p, x in self.taken.items() if isinstance(types[p], Outside))
         if call.shape.works:

@@ -6,18 +6,18 @@ import builtins
 from collections import deque
 from collections.abc import Container
 from dataclasses import replace
-from types import CellType, CodeType, MappingProxyType, MethodDescriptorType, MethodType
-from typing import Any, NamedTuple
+from types import MappingProxyType, MethodDescriptorType
+from typing import Any
 
 import numpy as np
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described, is_known
 from autodiff_hook.runtime.asking import Arguments, answer_of, require_answered
-from autodiff_hook.runtime.binding import Shape
-from autodiff_hook.runtime.code_guards import CodeGuards
 from autodiff_hook.runtime.fitting import are_elsewhere, given_ids, has_keys
+from autodiff_hook.runtime.given_functions import BY_CODE, is_anew
 from autodiff_hook.runtime.guards import MISS, identity
+from autodiff_hook.runtime.loaded_functions import LoadedFunctions, Slot
 from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.slots import Attribute
@@ -33,7 +33,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Site,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Load, Parameters, Refused, bind, is_plain, made_before
+from autodiff_hook.transform.specialise.bodies import Load, Refused, is_plain
 from autodiff_hook.transform.specialise.lattice import sites_in
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.objects import is_object
@@ -65,35 +65,28 @@ def _of_copy(abstract: Abstract, value: Any) -> Abstract:
     return List(Site(abstract.item), example=list(value)) if isinstance(abstract, List) else abstract
 
 
-class Slot(NamedTuple):
-    """Where a part of an argument is kept: under a key of its owner, or in an argument if that is None.
-
-    There it is in tuples, of which ``path`` gives lengths and places.
-    """
-
-    owner: Operand
-    key: Any
-    path: tuple[tuple[int, int], ...] = ()
-
-
-class Prologue(CodeGuards):
+class Prologue(LoadedFunctions):
     """Loads what a program needs from outside, on entry; the ``World`` of its inference."""
 
-    def __init__(self, f: Any, one_way: bool = False, changed: Container[Any] = ()) -> None:
-        self.one_way = one_way
-        self.callee, self.args = Variable("f"), Variable("args")
-        super().__init__(f, [self.callee, self.args], changed)
+    def __init__(
+        self,
+        f: Any,
+        one_way: bool = False,
+        changed: Container[Any] = (),
+        anew: bool = False,
+        acts: bool = True,
+    ) -> None:
+        self.one_way, self.acts = one_way, acts
+        self.args = Variable("args")
+        super().__init__(f, [Variable("f"), self.args], changed, anew)
         self.types: dict[Variable, Abstract] = {}
         self.outside: set[Variable] = set()
         self.taken: list[Variable] = []
         self.tangents: list[Variable] = []
-        self.slots: dict[Operand, Slot] = {}
-        """The arguments that are objects, and their parts, each with the slot that it was loaded from."""
         self.changing: dict[Variable, Any] = {}
         self.queues: dict[Variable, Variable] = {}
         """The lists of the items of deques."""
         self.own_globals = False
-        self.closure: Variable | None = None
 
     def foresee(self, globals_: dict[str, Any]) -> Load:
         """What globals are now that are guarded to stay so when they are loaded."""
@@ -142,66 +135,6 @@ class Prologue(CodeGuards):
             self.root(globals_, name)
         return self.guarded(here, value)
 
-    def captured(self, cell: CellType) -> Operand:
-        """What a closure cell holds."""
-        key = ("cell", id(cell))
-        if key not in self.loaded:
-            try:
-                value = cell.cell_contents
-            except ValueError as error:
-                raise Refused("an empty closure cell") from error
-            own = self.f.__closure__ or ()
-            index = next((i for i, c in enumerate(own) if c is cell), None)
-            if index is None:
-                here: Operand = Constant(cell)
-            else:
-                if self.closure is None:
-                    self.closure = self.emit("getattr", self.callee, data="__closure__")
-                here = self.emit("getitem", self.closure, Constant(index))
-            if not constant_kind(value):
-                self.root(cell if index is None else None, index)
-            self.loaded[key] = self.guarded(self.emit("getattr", here, data="cell_contents"), value)
-        return self.loaded[key]
-
-    def receiver(self) -> Operand:
-        """What a method is bound to."""
-        return self.guarded(self.emit("getattr", self.callee, data="__self__"), self.f.__self__)
-
-    def bound(self, shape: Shape, params: list[Variable], constants: list[Operand]) -> Parameters:
-        """How the function binds its arguments, what a ``partial`` holds, what is named, and its default values."""
-        code: CodeType = self.f.__code__
-        leading = constants[: shape.leading]
-        if type(self.f) is MethodType:
-            leading.insert(0, self.receiver())
-        args, named = [*leading, *shape.positional(params, constants)], shape.named(constants)
-        missing = [name for name in code.co_varnames[len(args) : code.co_argcount] if name not in named]
-        defaults, options = self._defaults(missing), self._options([*named])
-        return bind(code, args, named, defaults, options, made_before)
-
-    def defaults(self, given: int) -> tuple[Any, ...]:
-        """The default values of positional parameters where so many arguments are given."""
-        code = self.f.__code__
-        return self._defaults([*code.co_varnames[given : code.co_argcount]])
-
-    def _defaults(self, missing: list[str]) -> tuple[Any, ...]:
-        """The default values of positional parameters: operands for those that are used."""
-        code, defaults = self.f.__code__, self.f.__defaults__ or ()
-        if not missing or not defaults:
-            return ()
-        self.require_same(self.emit("getattr", self.callee, data="__defaults__"), defaults)
-        names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
-        return tuple(self.default(defaults, i) if name in missing else None for i, name in enumerate(names))
-
-    def _options(self, given: list[str]) -> dict[str, Operand]:
-        """The default values of keyword-only parameters that are not given."""
-        code, defaults = self.f.__code__, self.f.__kwdefaults__ or {}
-        names = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
-        used = [name for name in names if name not in given and name in defaults]
-        if used:
-            options = self.emit("getattr", self.callee, data="__kwdefaults__")
-            self.require_same_items(options, defaults)
-        return {name: self.default(defaults, name) for name in used}
-
     def default(self, defaults: Any, place: Any) -> Operand:
         """A default value of a function from outside: a constant, or loaded and guarded on entry."""
         value = defaults[place]
@@ -246,16 +179,17 @@ class Prologue(CodeGuards):
                 self.reads(example if isinstance(owner, Constant) else type(example), name)
             elif isinstance(owner, Constant):
                 self.root(example, name)
-            if owner in self.slots and form_of(value) in ("function", "method"):
-                raise Refused("a function that an argument holds has captured what is differentiated")
+            holds = owner in self.slots and form_of(value) in ("function", "method")
+            if holds and not (self.acts and is_anew(value)):
+                raise Refused("what an argument holds is bound to, or has captured, what is differentiated")
             here = self._item(owner, example, name) if item else self.emit("getattr", owner, data=name)
-            found = self.loaded[key] = self.guarded(here, value, loose)
+            found = self.loaded[key] = self._by_code(here, value, True) if holds else self.guarded(here, value, loose)
             if owner in self.slots and not self.one_way and isinstance(found, Variable) and sites_in(self.types[found]):
                 raise Refused("lists, dicts and objects of an argument whose attributes are assigned")
             own = owner in self.slots and (item or isinstance(example, tuple) or _is_own(example, name))
             if owner in self.slots and not own:
                 self.has(owner, example, name)
-            if own and isinstance(found, Variable):
+            if own and isinstance(found, Variable) and not isinstance(self.types[found], BY_CODE):
                 self.slots[found] = self._slot(owner, example, name, item)
             elif type(value) in (list, dict):
                 # On one way the arguments are no references.
@@ -415,6 +349,8 @@ class Prologue(CodeGuards):
         """A value from outside: the object itself if it is code, else a value of its type."""
         if type(value) is deque and copied_from(value) in self.changed:
             return self._queue(operand, value)
+        if self.anew and is_anew(value):
+            return self._by_code(operand, value)
         if type(value) is MappingProxyType:
             shown = self.call(behind, operand)
             self.require_same(self.call(type, shown), type(behind(value)))
@@ -482,6 +418,9 @@ class Prologue(CodeGuards):
         taken = self.taken
         taken += parts[: len(types)]
         for variable, abstract in zip(taken, types):
+            if isinstance(abstract, BY_CODE):
+                self._by_code(variable, abstract.example, True)
+                continue
             self.check(variable, abstract, given=True)
             if isinstance(abstract, Outside):
                 self.types[variable] = replace(abstract, at=variable)

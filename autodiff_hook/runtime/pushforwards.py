@@ -8,8 +8,8 @@ from autodiff_hook.ir.types import Constant, Operand, Terminator, Variable
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.forms import holds_objects, is_returned
+from autodiff_hook.runtime.loaded_functions import Slot
 from autodiff_hook.runtime.programs import Made, Understood, act, finish, following
-from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
 from autodiff_hook.runtime.tangents import TANGENTS, given_back, seeded, slot_tangents, tangent_at, zero_tangent
 from autodiff_hook.transform.specialise.activity import needed

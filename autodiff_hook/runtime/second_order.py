@@ -20,10 +20,11 @@ from autodiff_hook.runtime.altering import tried
 from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
 from autodiff_hook.runtime.forms import aimed
+from autodiff_hook.runtime.given_functions import BY_CODE
 from autodiff_hook.runtime.given_objects import object_gradients
 from autodiff_hook.runtime.guards import MISS
+from autodiff_hook.runtime.loaded_functions import Slot
 from autodiff_hook.runtime.programs import Form, Made, Understood, following, joint_ir
-from autodiff_hook.runtime.prologue import Slot
 from autodiff_hook.runtime.pushforwards import pushed_program
 from autodiff_hook.runtime.specialised_runtime import Undefined, no_nan
 from autodiff_hook.runtime.tangents import WithoutSlots, slot_tangents
@@ -159,7 +160,7 @@ class _Sources:
     @classmethod
     def of(cls, known: Understood, used: list[Variable]) -> _Sources:
         types, leaves = known.inference.types, known.prologue.leaves()
-        plain = [(i, p) for i, p in enumerate(known.params) if not isinstance(types[p], Outside)]
+        plain = [(i, p) for i, p in enumerate(known.params) if not isinstance(types[p], (*BY_CODE, Outside))]
         parts = {x: leaves[x] for x in used if x in leaves and differentiable(types[x])}
         return cls(plain, parts, [isinstance(types[x], Reference) for x in parts])
 

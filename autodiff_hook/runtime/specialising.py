@@ -26,7 +26,7 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.lacking import is_something_there
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.preparing import prepare as prepare_session
-from autodiff_hook.runtime.programs import Form
+from autodiff_hook.runtime.programs import CUT, Form
 from autodiff_hook.runtime.second_order import Postponed
 from autodiff_hook.runtime.sharing import ByCode, make_room, making
 from autodiff_hook.runtime.specialisations import MANY, Specialisations
@@ -171,7 +171,7 @@ def _specialisations(call: Call, form: Form) -> Specialisations:
     by_form = _known.found.get(id(f.__code__))
     if by_form is None:
         by_form = _known.add(f.__code__, {})
-    key = (form, type(f) is MethodType, works, _code_in(f))
+    key = (form, type(f) is MethodType, works, _code_in(f, call.values))
     known = by_form.get(key)
     if known is None:
         make_room(by_form, _CAPTURES)
@@ -179,14 +179,19 @@ def _specialisations(call: Call, form: Form) -> Specialisations:
     return known
 
 
-def _code_in(f: Any) -> tuple[int, ...]:
-    """The code that a function has captured, is bound to or has by default: with other code it is another program."""
-    held = [*(f.__defaults__ or ()), f.__self__ if type(f) is MethodType else None]
+def _code_in(f: Any, given: tuple[Any, ...]) -> tuple[int, ...]:
+    """The code that a function is given, has captured, is bound to or has by default: another program for each."""
+    held = [*_functions(given), *(f.__defaults__ or ()), f.__self__ if type(f) is MethodType else None]
     for cell in f.__closure__ or ():
         with suppress(ValueError):
             held.append(cell.cell_contents)
     codes = [x.__code__ if type(x) is FunctionType else x if issubclass(type(x), type) else type(x) for x in held]
     return tuple([id(x) for x in codes if type(x) is CodeType or x.__flags__ & HEAP_TYPE])
+
+
+def _functions(values: tuple[Any, ...]) -> list[FunctionType]:
+    inner = [x.__func__ if type(x) is MethodType else x for x in values]
+    return [x for x in inner if type(x) is FunctionType]
 
 
 def _is_wanted(known: Specialisations, call: Call) -> bool:
@@ -350,7 +355,7 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
     """A program, within the time that making one may take."""
     allowance, before = known.allowance(), budget.spent()
     try:
-        made = program(call, form, OPERATIONS if known.one_way else 0, allowance, known.undefined > 1)
+        made = _for_others(known, call, form, allowance) or _program(known, call, form, allowance)
     except Stopped:
         known.price = 2 * allowance
         raise
@@ -359,3 +364,19 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
         if known.one_way:
             known.spent += known.cost
     return made
+
+
+def _for_others(known: Specialisations, call: Call, form: Form, allowance: float) -> Program | None:
+    """A further program, for whatever other functions are made with the same code; None if that is not to be had."""
+    if not known.entries or form in CUT:
+        return None
+    try:
+        return _program(known, call._replace(anew=True), form, allowance)
+    except Stopped:
+        raise
+    except Refused:
+        return None
+
+
+def _program(known: Specialisations, call: Call, form: Form, allowance: float) -> Program:
+    return program(call, form, OPERATIONS if known.one_way else 0, allowance, known.undefined > 1)
