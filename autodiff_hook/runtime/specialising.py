@@ -26,7 +26,7 @@ from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.lacking import is_something_there
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.preparing import prepare as prepare_session
-from autodiff_hook.runtime.programs import CUT, Form
+from autodiff_hook.runtime.programs import Form
 from autodiff_hook.runtime.second_order import Postponed
 from autodiff_hook.runtime.sharing import ByCode, make_room, making
 from autodiff_hook.runtime.specialisations import MANY, Specialisations
@@ -368,7 +368,7 @@ def _attempted(known: Specialisations, call: Call, form: Form) -> Program:
 
 def _for_others(known: Specialisations, call: Call, form: Form, allowance: float) -> Program | None:
     """A further program, for whatever other functions are made with the same code; None if that is not to be had."""
-    if not known.entries or form in CUT:
+    if not known.entries or form in ("split", "apart"):
         return None
     try:
         return _program(known, call._replace(anew=True), form, allowance)

@@ -190,7 +190,15 @@ def test_an_enclosing_derivative_sees_what_is_captured():
     def of_argument(w, i):
         return ad.gradient(stepped, slope_of(w * i), 2.0)[1]
 
-    for inner in (slope, of_argument):
+    def by_pullback(w, i):
+        f = slope_of(w * i)
+        return ad.pullback(lambda p: stepped(lambda y: f(y) * p, 1.0), 2.0)[1](1.0)[0]
+
+    def by_direction(w, i):
+        f = slope_of(w * i)
+        return ad.jvp(lambda p: stepped(lambda y: f(y) * p, 1.0), (2.0,), (1.0,))[1]
+
+    for inner in (slope, of_argument, by_pullback, by_direction):
         for _ in range(4):
             inner(1.5, 2.0)
 
