@@ -19,7 +19,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import constant_kind
-from autodiff_hook.runtime.fitting import elsewhere, given_ids, is_alone, itself
+from autodiff_hook.runtime.fitting import are_distinct, elsewhere, given_ids, is_alone, itself
 from autodiff_hook.runtime.guards import Guards, identity
 from autodiff_hook.runtime.lacking import lack
 from autodiff_hook.runtime.lookup import HEAP_TYPE, behind, dictionary_of, home_of, is_open
@@ -230,6 +230,11 @@ class CodeGuards(Guards):
         if self.is_new("same", owner, other):
             self.require(self.emit("is" if found else "is_not", owner, other))
         return found
+
+    def distinct(self, operands: list[Operand]) -> None:
+        """Guard that no two objects that are loaded on entry are one."""
+        if len(operands) > 1:
+            self.require(self.call(are_distinct, *operands))
 
     def require_elsewhere(self, outside: Variable, references: list[Variable]) -> None:
         """What is from outside is none of these arguments, nor in them."""

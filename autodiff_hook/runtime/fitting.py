@@ -229,6 +229,11 @@ def are_elsewhere(given: set[int], *outside: Any) -> bool:
     return given.isdisjoint(map(id, outside))
 
 
+def are_distinct(*objects: Any) -> bool:
+    """Whether no two of some objects are one."""
+    return len({*map(id, objects)}) == len(objects)
+
+
 def are_no_attributes(dicts: tuple[Any, ...], *owners: Any) -> bool:
     """Whether none of some dicts is that of the attributes of one of these objects."""
     return {id(dictionary_of(x)) for x in owners}.isdisjoint(map(id, dicts))

@@ -330,6 +330,13 @@ class Prologue(LoadedFunctions):
             self.require(self.emit("in" if name in own else "not_in", Constant(name), held))
         return name in own
 
+    def names(self, owner: Operand, example: Any) -> None:
+        """Guard that an object from outside has attributes of the same names, in their order."""
+        self._known_on_entry(owner)
+        if self.is_new("names", identity(owner)):
+            held = self.emit("getattr", owner, data="__dict__")
+            self.require_equal(self.call(tuple, held), tuple(dictionary_of(example) or ()))
+
     def method(self, owner: Operand, example: Any, name: str) -> None:
         """Guard that ``owner.name`` is what its class has."""
         self._known_on_entry(owner)

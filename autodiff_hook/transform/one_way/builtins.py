@@ -30,7 +30,7 @@ from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import bases_in_order, construct, derived_classes, instance, number
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
-from autodiff_hook.transform.one_way.copying import copied, copied_alone
+from autodiff_hook.transform.one_way.copying import copied_alone, copied_deeply
 from autodiff_hook.transform.one_way.hashing import hashed
 from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.iterations import (
@@ -318,7 +318,7 @@ def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _deep_copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return alias(inf, s, copied(inf, args[0], {})) if len(args) == 1 else None
+    return alias(inf, s, copied_deeply(inf, args[0])) if len(args) == 1 else None
 
 
 def _bool(inf: Path, s: Statement, args: Args) -> Abstract | None:

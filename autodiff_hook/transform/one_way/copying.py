@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from types import FunctionType, MemberDescriptorType
+from typing import Any
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.kinds import DICTS
@@ -45,9 +46,40 @@ def copied_alone(inf: Path, operand: Operand) -> Operand | None:
     return inf.perform("call_method", [operand, IN_ITS_ORDER], ("copy", ())) if isinstance(value, Array) else None
 
 
+def copied_deeply(inf: Path, operand: Operand) -> Operand:
+    """A deep copy: what was one object is one in the copy, too."""
+    done: dict[Operand, Operand] = {}
+    made = copied(inf, operand, done)
+    known: dict[int, Operand] = {}
+    for example, x in filter(None, [_loaded(inf, x) for x in done]):
+        inf.world.same(x, known.setdefault(id(example), x))
+    inf.world.distinct([*known.values()])
+    return made
+
+
+def _loaded(inf: Path, operand: Operand) -> tuple[Any, Operand] | None:
+    """What an operand is on entry, and what it is loaded as; None if it is made by the program or has no identity."""
+    value, known = inf.type_of(operand), inf.final(operand)
+    if isinstance(value, (Known, Number, Instance)) or not inf.world.is_outside(known):
+        return None
+    return value.example, known
+
+
+def _known_before(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand:
+    """What has been copied and is the same object, loaded from another place."""
+    mine = None if operand in done else _loaded(inf, operand)
+    if mine is None:
+        return operand
+    others = ((x, _loaded(inf, x)) for x in done)
+    return next((x for x, other in others if other is not None and other[0] is mine[0]), operand)
+
+
 def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand:
     """A deep copy; ``done`` has the copies that are made."""
     operand = inf.present(operand)
+    known = _known_before(inf, operand, done)
+    if known is not operand:
+        done[operand] = done[known]
     if operand not in done:
         value = inf.type_of(operand)
         cls = list if isinstance(value, List) else getattr(value, "cls", None)
@@ -87,11 +119,11 @@ def _attributes(inf: Path, operand: Operand, value: Fresh | Outside) -> dict[str
         return dict(inf.members(value.made))
     owner, own = inf.final(operand), getattr(value.example, "__dict__", None)
     slots = any(isinstance(x, MemberDescriptorType) for base in value.cls.__mro__ for x in vars(base).values())
-    if own is None or slots or inf.world.is_given(owner):
+    if own is None or slots:
         raise Refused(f"a copy of {named(value)}")
     if any(is_set_by_code(look(inf, value.cls, name)) for name in own):
         raise Refused(f"a copy of {named(value)}")
-    inf.world.length(inf.world.part(owner, value.example, "__dict__", False), own)
+    inf.world.names(owner, value.example)
     if any(other is not owner and inf.is_the_same(owner, other) for other, _ in inf.assigned):
         raise Refused(f"a copy of {named(value)}, which is known in two ways")
     names = dict.fromkeys([*own, *(name for other, name in inf.assigned if other is owner)])

@@ -90,6 +90,9 @@ class World(Protocol):
     def has(self, owner: Operand, example: Any, name: str) -> bool:
         """Whether an object from outside has an attribute of its own, guarded."""
 
+    def names(self, owner: Operand, example: Any) -> None:
+        """Guard that an object from outside has attributes of the same names."""
+
     def apart(self, owner: Operand, other: Operand, example: Any, another: Any) -> None:
         """Guard that two objects from outside are two, with attributes of their own."""
 
@@ -98,6 +101,9 @@ class World(Protocol):
 
     def same(self, owner: Operand, other: Operand) -> bool:
         """Whether two objects that are loaded on entry are one, guarded."""
+
+    def distinct(self, operands: list[Operand]) -> None:
+        """Guard that no two objects that are loaded on entry are one."""
 
     def alone(self, here: Operand, example: Any, others: list[Operand]) -> None:
         """Guard that a list or an array is none of some values, and that these do not hold it or show its memory."""
