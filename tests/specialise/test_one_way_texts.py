@@ -119,6 +119,34 @@ def asked_of_the_clock(x):
     return sky.x * since_noon(sky.when) + (x if near else x * x)
 
 
+def of_whole_numbers(x, hours):
+    try:
+        day = datetime.date(2021, 2, int(10.0 * x))
+    except ValueError:
+        return x * x
+    when = datetime.datetime(day.year, day.month, day.day, int(x)) + datetime.timedelta(hours=hours)
+    return x * (day - datetime.date(2020, 1, 1)).days + x * when.timetuple().tm_yday * when.hour
+
+
+def test_dates_that_are_made_of_whole_numbers():
+    for hours in (1.5, 30.0, 2):
+        for x in (0.75, 1.31, 2.75, 3.2, 0.05):
+            check_slopes(lambda x, hours=hours: of_whole_numbers(x, hours), x)
+
+
+def test_dates_that_are_made_of_what_is_differentiated():
+    def by_number(n, x):
+        return x * datetime.date(2021, 2, n).toordinal()
+
+    def by_seconds(x):
+        return datetime.timedelta(seconds=x).total_seconds()
+
+    for _ in range(3):
+        for f, *args in ((by_number, 3, 2.0), (by_seconds, 2.5)):
+            with pytest.raises(ad.NotDifferentiable, match="the call of datetime"):
+                ad.gradient(f, *args)
+
+
 def test_dates_that_are_read_from_text():
     for text, form in (("2020-05-06", "%Y-%m-%d"), ("7.5.2020 3", "%d.%m.%Y %H"), ("2020-05-08", "%Y-%m-%d")):
         check_slopes(lambda x, text=text, form=form: read_from_text(x, text, form), 0.7)

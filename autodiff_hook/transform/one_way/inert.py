@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import operator
 import re
 import time
@@ -21,17 +20,17 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.lattice import example_of, is_number_of
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.members import LAYOUT, layout
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
-from autodiff_hook.transform.specialise.results import FLAGS, IN_TEXTS, abstract_of
+from autodiff_hook.transform.specialise.results import FLAGS, IN_TEXTS, MOMENTS, abstract_of
 from autodiff_hook.transform.specialise.ruled import is_pure
 
 _FUNCTIONS: Final = (re.compile, re.match, re.fullmatch, re.search, re.findall, re.split, re.sub, re.escape)
 _PATTERNS: Final = (re.Pattern, re.Match)
 _OF_NUMPY: Final = (np.datetime64, np.timedelta64)
-_MOMENTS: Final = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone, *_OF_NUMPY)
+_MOMENTS: Final = (*MOMENTS, *_OF_NUMPY)
 _TIMES: Final = (*_MOMENTS, time.struct_time)
 _CLASSES: Final = (*_PATTERNS, *_TIMES)
 _KINDS: Final = (str, type(None), *_CLASSES)
@@ -39,6 +38,7 @@ _TEXTS: Final = (np.str_, np.bytes_)
 _KINDS_OF_ITEMS: Final = "mMUS"
 """Of what the items of arrays are that have no derivatives: times, dates and texts."""
 _NUMBERS: Final = (int, float, bool, np.float64, np.int64, np.bool_)
+_COUNTED: Final = frozenset(_NUMBERS)
 
 
 def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
@@ -57,7 +57,10 @@ def _given(
     kinds = [inf.type_of(x) for x in given]
     values = [example_of(x) for x in kinds]
     reads = _makes_moments(function) or any(function is x for x in _MOMENTS)
-    if not all(map(_is_inert, kinds)) or any([_is_written(inf, x, reads) for x in given]):
+    counts = any(function is x for x in MOMENTS)
+    if not all(_is_inert(x) or counts and is_number_of(x, _COUNTED) for x in kinds) or any(
+        [_is_written(inf, x, reads) for x in given]
+    ):
         return None
     by_place, by_name = apart_by_name(values, names)
     for operand, kind in zip(given, kinds):

@@ -34,6 +34,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.prepare import Shape
 from autodiff_hook.transform.specialise.program import APPEND, ITEMS, LOAD, PURE, STORE, OwnPlan, Program, RulePlan
+from autodiff_hook.transform.specialise.results import MOMENTS
 from autodiff_hook.transform.specialise.spreading import Spread, flat, sources
 
 _CHANGES = (APPEND, STORE)
@@ -54,6 +55,9 @@ def needed(program: Program, shape: Shape, params: list[Variable], lent: Iterabl
     writes = any(not active.isdisjoint(s.operands) for s in texts)
     if writes and any(s.result in program.pinned for s in texts):
         raise Refused("a text decides about the way, and one is written of what is differentiated")
+    moments = [s for s in statements if program.plans.get(s) == PURE and _is_moment(s.result, program)]
+    if any(not active.isdisjoint(s.operands) for s in moments):
+        raise Refused("a date or a time is made of what is differentiated")
     for s in statements:
         iterates = isinstance(program.type_of(s.result), Iterator) if s.result is not None else False
         kind = None if s.result is None else program.type_of(s.result)
@@ -95,6 +99,10 @@ def _says(operand: Operand, program: Program) -> bool:
     """Whether an operand is a text that is made while the program runs, or an exception, of which one is made."""
     cls = inert_class(program.type_of(operand)) if isinstance(operand, Variable) else None
     return cls is not None and issubclass(cls, (str, BaseException))
+
+
+def _is_moment(operand: Operand | None, program: Program) -> bool:
+    return isinstance(operand, Variable) and inert_class(program.type_of(operand)) in MOMENTS
 
 
 def _keys(s: Statement, program: Program) -> list[Operand]:

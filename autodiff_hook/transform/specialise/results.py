@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import itertools
 import math
 import re
@@ -131,6 +132,8 @@ def exact_types(value: Abstract) -> tuple[type, ...]:
     raise Refused(f"an argument of type {named(value)}")
 
 
+MOMENTS: Final = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta, datetime.timezone)
+"""What is made of numbers, and counts in whole ones: nothing is differentiated through it."""
 IN_TEXTS: Final = "texts that NumPy holds, in which numbers may be written"
 """What is refused where a program may write numbers and read them again."""
 
