@@ -31,7 +31,9 @@ from autodiff_hook.transform.specialise.program import PARTS, Program
 
 TypeOf = Callable[[Operand], Abstract]
 _VIEWING: Final = (np.broadcast_to, np.broadcast_arrays)
-_COPYING: Final = frozenset("copy flatten astype round take sum mean prod cumsum max min std var dot repeat".split())
+_COPYING: Final = frozenset(
+    "copy flatten astype round take sum mean prod cumsum cumprod max min std var dot repeat clip compress".split()
+)
 _FOURIER: Final = (np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, np.fft.fftn, np.fft.ifftn, np.fft.irfftn)
 _METHODS: Final = [*_FOURIER, *(getattr(np.ndarray, name) for name in _COPYING)]
 _UNSURE: Final = frozenset({"out", "copy", "axes"})
