@@ -206,29 +206,30 @@ def is_plain_object(value: Any) -> bool:
 _NATIVE: Final = ("builtins", "numpy", "functools", "collections", "itertools", "operator", "types")
 
 
-def arguments(args: tuple[Any, ...], one_way: bool, changed: Container[Any]) -> list[Abstract]:
-    """The abstract values of arguments, no two of which are one list or dict.
+def arguments(args: tuple[Any, ...], one_way: bool, changed: Container[Any], shared: bool) -> list[Abstract]:
+    """The abstract values of arguments, of which some lists or dicts are ``shared``: passed in two places.
 
     Dicts at the places that are ``changed`` may be asked for any key.
     """
-    seen: set[int] = set()
+    found = [argument(x, one_way, changed, ("argument", i)) for i, x in enumerate(args)]
+    if not shared and not any(isinstance(x, (*BY_CODE, Outside)) for x in found):
+        return found
+    # A list may be what another one, an object or a function holds that is passed: what is read of it belongs to all.
+    return [Outside(type(v), example=v) if isinstance(x, (Tuple, List, Dict)) else x for v, x in zip(args, found)]
 
-    def visit(value: Any) -> None:
+
+def are_shared(args: tuple[Any, ...]) -> bool:
+    """Whether some lists or dicts are passed in two places."""
+    seen, left = set[int](), list(args)
+    while left:
+        value = left.pop()
         if type(value) in (list, dict):
             if id(value) in seen:
-                raise Refused("a list or a dict that is passed twice")
+                return True
             seen.add(id(value))
         if type(value) in (tuple, dict, list):
-            for item in value.values() if type(value) is dict else value:
-                visit(item)
-
-    for value in args:
-        visit(value)
-    found = [argument(x, one_way, changed, ("argument", i)) for i, x in enumerate(args)]
-    if not any(isinstance(x, (*BY_CODE, Outside)) for x in found):
-        return found
-    # A list may be what an object or a function holds that is passed, too: what is read of it belongs to both.
-    return [Outside(type(v), example=v) if isinstance(x, (Tuple, List, Dict)) else x for v, x in zip(args, found)]
+            left += value.values() if type(value) is dict else value
+    return False
 
 
 def argument(value: Any, one_way: bool, changed: Container[Any], place: Any) -> Abstract:

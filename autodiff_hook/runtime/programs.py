@@ -17,7 +17,7 @@ from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.records import record
 from autodiff_hook.reports import Reason
-from autodiff_hook.runtime.arguments import arguments
+from autodiff_hook.runtime.arguments import are_shared, arguments
 from autodiff_hook.runtime.binding import Call
 from autodiff_hook.runtime.callees import Callees
 from autodiff_hook.runtime.deriving import cell_of, derivative
@@ -185,7 +185,10 @@ class Understood:
         self.times: dict[str, float] = {}
         self.clock = _Clock(self.times)
         f = call.function
-        self.types = arguments(call.args, self.one_way, () if one_way else changed)
+        self.shared = are_shared(call.args)
+        if self.shared and not (acts and one_way):
+            raise Refused("a list or a dict that is passed twice")
+        self.types = arguments(call.args, self.one_way, () if one_way else changed, self.shared)
         if not acts and any(isinstance(kind, BY_CODE) for kind in self.types):
             raise Refused("a function as an argument that is made anew, or has captured something")
         self.prologue = prologue = Prologue(f, self.one_way, () if one_way else changed, call.anew, acts)

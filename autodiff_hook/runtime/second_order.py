@@ -109,8 +109,8 @@ def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, tuple[
     aim, value = aimed(known.inference.type_of(known.shape.exit.params[0]), has_aux)
     if isinstance(value, Known) or not is_real(value):
         raise Refused("the function does not return a real scalar")
-    if known.inference.outer.stored:
-        raise Refused("objects in lists or arguments are changed, in second order")
+    if known.inference.outer.stored or known.shared:
+        raise Refused("objects in lists or arguments are changed, or lists are passed twice, in second order")
     program, pushed, _ = pushed_program(known, strong, aim)
     outside, kept = _assigned(known, program)
     result: Operand = pushed.tangent

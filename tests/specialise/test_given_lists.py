@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, has_all_ways, identical, oracle, outcome, same, scope
+from specialised_cases import GENERIC, check, has_all_ways, identical, oracle, outcome, same, scope
 
 import autodiff_hook as ad
 from autodiff_hook.runtime import specialising
@@ -268,3 +268,36 @@ def test_readonly_and_strided_arrays():
             ad.gradient(f, locked)
         identical(locked, np.ones(3))
         ad.gradient(f, np.ones(3))
+
+
+def scaled_to_bounds(params, problem):
+    bounds, total = problem["bounds"], 0.0
+    for i, p in enumerate(params):
+        total += p * (bounds[i][1] - bounds[i][0]) + bounds[i][0] ** 2
+    own = [list(pair) for pair in bounds]
+    own[0][0] = 5.0
+    return total + own[0][0] * own[1][0]
+
+
+def first_and_last(a, b):
+    return a[0] * b[-1] + sum(a)
+
+
+def test_a_list_in_two_places():
+    for i in range(3):
+        pair, values = [-1.0, 2.0 + i], [1.0, 2.0]
+        check(scaled_to_bounds, [1.0, 2.0, 3.0], {"bounds": [pair] * 3})
+        check(scaled_to_bounds, [1.0, 2.0, 3.0], {"bounds": [pair, values, [0.5, 0.6]]})
+        check(first_and_last, values, values)
+        check(first_and_last, values, [3.0, 4.0])
+
+
+def test_a_list_in_two_places_that_is_changed():
+    def appended(a, b, x):
+        a.append(x)
+        return b[-1] * b[0] + len(b) * x
+
+    for _ in range(4):
+        values = [2.0, 3.0]
+        assert ad.gradient(appended, values, values, 5.0) == ([5.0, 0.0], [5.0, 0.0], 5.0)
+        assert values == [2.0, 3.0, 5.0]
