@@ -575,3 +575,28 @@ def test_a_package_that_solves_what_it_is_given(package):
         return package.of_what_is_given(given, rate, 1e-9)
 
     assert gradient(f, 0.3) == pytest.approx((1.5 * np.exp(0.15),), rel=1e-5)
+
+
+AT_REST = {
+    "RK23": lambda f, y, times: integrate.solve_ivp(f, times[[0, -1]], y, "RK23", times).y,
+    "RK45": lambda f, y, times: integrate.solve_ivp(f, times[[0, -1]], y, "RK45", times).y,
+    "DOP853": lambda f, y, times: integrate.solve_ivp(f, times[[0, -1]], y, "DOP853", times).y,
+    "LSODA": lambda f, y, times: integrate.solve_ivp(f, times[[0, -1]], y, "LSODA", times).y,
+    "odeint": lambda f, y, times: integrate.odeint(f, y, times, tfirst=True).T,
+}
+
+
+@pytest.mark.parametrize("solve", AT_REST.values(), ids=AT_REST)
+def test_derivatives_that_move_where_the_states_are_at_rest(solve):
+    """Nothing keeps the steps of the solver short."""
+    times = np.linspace(0.0, 12.0, 25)
+
+    def swing(p):
+        return np.sum(solve(lambda t, y: np.array([y[1], -4.0 * (y[0] - p)]), [0.7, 0.0], times)[0] * times)
+
+    def driven(p):
+        return np.sum(solve(lambda t, y: -y + p * np.cos(3.0 * t), np.zeros(1), times)[0] * times)
+
+    of_driven = (np.cos(3.0 * times) + 3.0 * np.sin(3.0 * times) - np.exp(-times)) / 10.0
+    assert gradient(swing, 0.7)[0] == pytest.approx(np.sum((1.0 - np.cos(2.0 * times)) * times), rel=1e-3)
+    assert gradient(driven, 0.0)[0] == pytest.approx(np.sum(of_driven * times), rel=1e-3)

@@ -5,12 +5,14 @@ The right-hand side is followed at all stages by one program. A sweep of that gi
 them; with these, the cotangents of the slopes are found panel by panel, and one last sweep takes them back.
 """
 
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
+from autodiff_hook.errors import NotDifferentiable
 from autodiff_rules.scipy._callbacks import Program
 from autodiff_rules.scipy.integrate._collocation import added, between, of_gap, radau
+from autodiff_rules.scipy.integrate._free_steps import MOST, TOO_WIDE, are_close
 
 WIDEST = 16
 """How many steps of a solver a panel may have; halved until the stages satisfy the equations of one step."""
@@ -44,17 +46,15 @@ class Path:
 
 
 class Panels:
-    """Panels, from the end of one step of a path to that of another, and the stages within them."""
+    """Panels of a path between times, and the stages within them."""
 
-    def __init__(self, path, pairs):
-        first, last = np.array(pairs).T
-        self.path, self.ends = path, path.ends[np.append(first, last[-1])]
-        self.lengths = path.ends[last] - path.ends[first]
+    def __init__(self, path, starts, ends):
+        self.path, self.bounds, self.lengths = path, np.append(starts, ends[-1]), ends - starts
         self.nodes, self.matrix = radau((path.order + 3) // 2 + 1)
-        self.times = path.ends[first][:, None] + self.nodes * self.lengths[:, None]
-        self.starts = path.states[first]
+        self.times = starts[:, None] + self.nodes * self.lengths[:, None]
+        self.times[:, -1] = ends
+        self.starts = np.where((starts == path.ends[0])[:, None], path.states[0], path.at(starts))
         self.stages = path.at(self.times.ravel()).reshape(*self.times.shape, -1)
-        self.times[:, -1], self.stages[:, -1] = path.ends[last], path.states[last]
 
     def gaps(self, fun):
         """What is 0 for the stages of each panel, if they are those of a step."""
@@ -64,13 +64,13 @@ class Panels:
 
     def outputs(self, times):
         """The panel of each time, and its weights of the start and of the stages there."""
-        panel = self.path.interval(times, self.ends)
-        places = (times - self.ends[panel]) / self.lengths[panel]
+        panel = self.path.interval(times, self.bounds)
+        places = (times - self.bounds[panel]) / self.lengths[panel]
         return panel, places[:, None] ** np.arange(len(self.nodes) + 1) @ between(self.nodes)
 
 
 def resolving(path, fun, rtol, atol):
-    """Panels that are as wide as the solver's accuracy allows."""
+    """The times between which panels are as wide as the solver's accuracy allows."""
     count = len(path.ends) - 1
     waiting = [(first, min(first + WIDEST, count)) for first in range(0, count, WIDEST)]
     done = []
@@ -79,14 +79,14 @@ def resolving(path, fun, rtol, atol):
         wide = [(first, last) for first, last in waiting if last - first > 1]
         waiting = []
         if wide:
-            panels = Panels(path, wide)
+            panels = Panels(path, *path.ends[np.transpose(wide)])
             # The errors of the steps add up.
             allowed = (atol + rtol * np.max(np.abs(panels.stages), axis=1)) * np.diff(wide)
             fits = np.all(np.abs(panels.gaps(fun)) <= allowed[:, None], axis=(1, 2))
             for (first, last), fit in zip(wide, fits):
                 middle = (first + last) // 2
                 (done if fit else waiting).extend([(first, last)] if fit else [(first, middle), (middle, last)])
-    return Panels(path, sorted(done))
+    return path.ends[[0, *sorted(last for _, last in done)]]
 
 
 def slopes_of(states, fun, args, times, tfirst):
@@ -97,10 +97,35 @@ def slopes_of(states, fun, args, times, tfirst):
 
 
 class Flow:
-    """The pullback of states at ``times`` along a path: by the first state, and by all that a right-hand side has."""
+    """The pullback of states at ``times`` along a path: by the first state, and by all that a right-hand side has.
 
-    def __init__(self, call, panels, times, tfirst):
-        self.panels, self.outputs = panels, panels.outputs(times)
+    A solver takes wide steps where the states hardly move, though their derivatives may. So the panels, between
+    ``bounds``, are compared with wider ones, and halved until the cotangents agree.
+    """
+
+    def __init__(self, call, path, bounds, times, tfirst):
+        self.name, self.bounds = call.name, bounds
+        self.along = partial(Sweep, call, path, times, tfirst)
+        self.sweep = self.along(bounds)
+        self.rough = self.along(bounds[[*range(0, len(bounds) - 1, 2), -1]]) if len(bounds) > 2 else None
+
+    def __call__(self, cotangent):
+        bounds, found = self.bounds, self.sweep(cotangent)
+        others = None if self.rough is None else self.rough(cotangent)
+        while others is None or not are_close(others, found):
+            if len(bounds) > MOST:
+                raise NotDifferentiable(f"{self.name}: {TOO_WIDE}")
+            bounds = np.sort(np.concatenate([bounds, (bounds[1:] + bounds[:-1]) / 2]))
+            others, found = found, self.along(bounds)(cotangent)
+        return found
+
+
+class Sweep:
+    """The pullback along a path by its panels between ``bounds``."""
+
+    def __init__(self, call, path, times, tfirst, bounds):
+        self.panels = panels = Panels(path, bounds[:-1], bounds[1:])
+        self.outputs = panels.outputs(times)
         count, n = panels.times.shape[1], panels.starts.shape[1]
         size = max(1, HELD // (count * n * n))
         self.parts = [slice(at, at + size) for at in range(0, len(panels.lengths), size)]

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import DOP853, LSODA, RK23, RK45
+from scipy.integrate._ivp.rk import MAX_FACTOR
 
 from autodiff_rules.scipy.integrate.explicit import use_fresh_slopes
 
@@ -22,6 +23,8 @@ class Taken(NamedTuple):
     y: np.ndarray
     f: np.ndarray
     K: np.ndarray
+    free: bool
+    """Whether its error was so small that the next step may be longer by as much as a step may ever be."""
 
 
 class Recording:
@@ -48,7 +51,8 @@ class Explicit(Recording):
 
     def taken(self, start, y):
         between = None if isinstance(self, DOP853) else self.P
-        return Taken(self.A, self.B, self.C, between, start, self.t, y, self.y, self.f, self.K)
+        free = self.h_abs > 0.99 * MAX_FACTOR * abs(self.t - start)
+        return Taken(self.A, self.B, self.C, between, start, self.t, y, self.y, self.f, self.K, free)
 
 
 class RecordedRK23(Explicit, RK23):

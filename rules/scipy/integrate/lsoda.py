@@ -131,8 +131,8 @@ def flow_token(call, found):
     path = Path(times[0], start, steps)
     if not agree(path.at(times), found):
         return None
-    panels = resolving(path, fun, options["rtol"], options["atol"])
-    return call.alg.node(Flow(call, panels, times, tfirst), tokens)
+    bounds = resolving(path, fun, options["rtol"], options["atol"])
+    return call.alg.node(Flow(call, path, bounds, times, tfirst), tokens)
 
 
 def agree(again, found):

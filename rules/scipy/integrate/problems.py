@@ -7,7 +7,7 @@ there, and of each only the stages that were accepted are followed; so the times
 for the first and the last.
 """
 
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -21,6 +21,7 @@ from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy.integrate._collocation import added
+from autodiff_rules.scipy.integrate._free_steps import Shortened, are_wide
 from autodiff_rules.scipy.integrate._panels import Flow, Path, resolving
 from autodiff_rules.scipy.integrate._recorded import RECORDED, Taken
 from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, captured, of_shape, reads_alone
@@ -133,12 +134,13 @@ def node(call, steps, times):
     if not some(tokens):
         return None
     if isinstance(steps[0], Taken):
-        walk = Walk(call, steps, times)
+        along = partial(Walk, call, times=times)
+        walk = Shortened(call, steps, along) if are_wide(steps) else along(steps)
     else:
         fun, args, options = call.callback, call.extra(), call.arguments["options"]
         tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
         path = Path(call.arguments["t_span"][0], start, steps)
-        walk = Flow(call, resolving(path, lambda time, y: fun(time, y, *args), *tolerances), times, True)
+        walk = Flow(call, path, resolving(path, lambda time, y: fun(time, y, *args), *tolerances), times, True)
     return call.alg.node(lambda cotangent: walk(cotangent.T), tokens)
 
 
