@@ -7,6 +7,7 @@ import math
 import operator
 from collections import Counter
 
+import numpy as np
 import pytest
 from specialised_cases import check, check_slopes, slopes
 
@@ -427,3 +428,13 @@ def test_searches_for_lists_and_tuples():
     check_slopes(searched, 0.3)
     ROWS[1][0] = 4.0
     check_slopes(searched, 0.3)
+
+
+def test_lists_that_are_repeated_by_numbers_of_numpy():
+    def f(x):
+        counts = np.array([1, 0, 2])
+        rows = [[x, x * x] * k for k in counts] + [np.int64(2) * [x]]
+        return sum(sum(row) for row in rows) + sum((x, 2.0) * np.int32(2)) * len("ab" * counts[2])
+
+    for x in (1.7, 2.5):
+        check(f, x)

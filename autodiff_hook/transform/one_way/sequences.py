@@ -195,7 +195,7 @@ def joined(inf: Path, s: Statement) -> Abstract | None:
         place = 0 if kinds[0] is not None else 1
         count = inf.type_of(s.operands[1 - place])
         cls = kinds[place]
-        if isinstance(count, (Known, Number)) and type(example_of(count)) is int and cls is not None:
+        if isinstance(count, (Known, Number)) and type(example_of(count)) in WHOLE and cls is not None:
             repeated = parts(inf, s.operands[place]) * inf.pin(s.operands[1 - place])
             return _changed(inf, s, repeated) if extended and place == 0 else _as(inf, s, cls, repeated)
     return None
