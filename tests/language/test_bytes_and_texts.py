@@ -169,6 +169,20 @@ def saved_in_an_open_file(x):
         return np.fromfile(path)[0] * x
 
 
+def saved_and_mapped(x):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "a")
+        np.array([x]).tofile(path)
+        return float(np.memmap(path, dtype=float, mode="r")[0]) * x
+
+
+def in_a_temporary_file(x):
+    with tempfile.TemporaryFile() as file:
+        file.write(struct.pack("<d", x))
+        file.seek(0)
+        return struct.unpack("<d", file.read())[0] * x
+
+
 def formatted(x):
     return float(f"{x:.18f}") * x
 
@@ -432,7 +446,7 @@ REFUSED = [
     *(moments_read_from_texts, times_of_numbers, shares_of_times_of_numbers, moments_made_by_numbers),
     *(lines_of_files, texts_of_objects),
     *(decoded_by_objects, dumped_by_json, saved, saved_with_names, saved_as_text),
-    *(saved_at_a_path, saved_in_an_open_file),
+    *(saved_at_a_path, saved_in_an_open_file, saved_and_mapped, in_a_temporary_file),
     *(packed, packed_by_an_object, packed_into, iterated, joined, cut_and_added, bits, bytearrays, longer_bytearrays),
     *(memoryviews, shown_by_numpy, files_in_memory, compressed, pickled, pickled_arrays, marshalled, bytes_of_arrays),
     made_bytes_of_arrays,
