@@ -71,16 +71,17 @@ def note_written(alg: Algebra, file: Any, function: Any, why: str = TO_A_FILE) -
 
 _FILES: Final = (str, bytes, os.PathLike, io.IOBase)
 """What tells of a file; NumPy takes lists and iterators of lines as well."""
-_STREAMS: Final[tuple[Any, ...]] = (io.TextIOWrapper, io.StringIO, io.BytesIO, io.BufferedWriter, io.BufferedRandom, io.FileIO)
-_SOURCES: Final[tuple[Any, ...]] = (io.TextIOWrapper, io.BufferedReader, io.BufferedRandom, io.FileIO)
+_BOTH: Final[tuple[Any, ...]] = (io.TextIOWrapper, io.BufferedRandom, io.FileIO)
+_STREAMS: Final = (*_BOTH, io.StringIO, io.BytesIO, io.BufferedWriter)
+_SOURCES: Final = (*_BOTH, io.BufferedReader)
 _WRITERS: Final[tuple[tuple[Any, int, str], ...]] = (
     *((np.save, 0, "file"), (np.savez, 0, "file"), (np.savez_compressed, 0, "file"), (np.savetxt, 0, "fname")),
     *((np.ndarray.tofile, 1, "fid"), (np.ndarray.dump, 1, "file"), (json.dump, 1, "fp"), (os.write, 0, "fd")),
     *((method, 0, "self") for cls in _STREAMS for method in (cls.write, cls.writelines)),
 )
 _READERS: Final[tuple[tuple[Any, str], ...]] = (
-    *((np.load, "file"), (np.loadtxt, "fname"), (np.genfromtxt, "fname"), (np.fromregex, "file"), (np.memmap, "filename")),
-    *((np.fromfile, "file"), (json.load, "fp"), (os.read, "fd")),
+    *((np.load, "file"), (np.loadtxt, "fname"), (np.genfromtxt, "fname"), (np.fromregex, "file")),
+    *((np.fromfile, "file"), (np.memmap, "filename"), (json.load, "fp"), (os.read, "fd")),
     *((method, "self") for cls in _SOURCES for method in (cls.read, cls.readline, cls.readlines, cls.__next__)),
 )
 for _writer in _WRITERS:
