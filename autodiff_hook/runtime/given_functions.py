@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -45,6 +45,12 @@ def is_like(value: Any, code: CodeType, globals_: dict[str, Any]) -> bool:
         and not (value.__dict__ or value.__kwdefaults__)
         and not (id(value) in MEANINGS or registry.knows(value))
     )
+
+
+def are_apart(count: int, *cells: CellType) -> bool:
+    """Whether the first of some closure cells are no other ones, and none of the rest."""
+    first = set(map(id, cells[:count]))
+    return len(first) == count and first.isdisjoint(map(id, cells[count:]))
 
 
 def by_code(value: Any) -> Abstract:

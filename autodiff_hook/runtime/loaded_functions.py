@@ -12,7 +12,7 @@ from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.runtime.arguments import constant_kind
 from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
-from autodiff_hook.runtime.given_functions import BY_CODE, is_anew, is_like
+from autodiff_hook.runtime.given_functions import BY_CODE, are_apart, is_anew, is_like
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.transform.specialise.abstract import Bound, Closure, Outside, Partial
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, bind, made_before
@@ -44,6 +44,19 @@ class LoadedFunctions(CodeGuards):
         self.cells: dict[Operand, Operand] = {}
         """What functions have captured that are known by their code."""
         self.making: list[Any] = []
+        self.given: list[tuple[Operand, CellType]] = []
+        """The cells of functions that are arguments, each with what it was."""
+        self.others: list[tuple[Operand, CellType]] = []
+        """The cells of other functions."""
+
+    def settle(self) -> None:
+        """What is captured by a function that is an argument is captured by no other: it would count there, too."""
+        super().settle()
+        if self.given:
+            count, both = len(self.given), [*self.given, *self.others]
+            if not are_apart(count, *[cell for _, cell in both]):
+                raise Refused("what a function as an argument has captured is captured by another one, too")
+            self.require(self.call(are_apart, Constant(count), *[here for here, _ in both]))
 
     @abstractmethod
     def guarded(self, operand: Variable, value: Any) -> Operand:
@@ -66,6 +79,7 @@ class LoadedFunctions(CodeGuards):
                 if self.closure is None:
                     self.closure = self.emit("getattr", self.callee, data="__closure__")
                 here = self.emit("getitem", self.closure, Constant(index))
+            self.others.append((here, cell))
             if not constant_kind(value):
                 self.root(cell if index is None else None, index)
             self.loaded[key] = self.guarded(self.emit("getattr", here, data="cell_contents"), value)
@@ -136,6 +150,7 @@ class LoadedFunctions(CodeGuards):
         cells = []
         for place, cell in enumerate(function.__closure__ or ()):
             made, owner = Variable(), self.emit("getitem", closure, Constant(place))
+            (self.given if given else self.others).append((owner, cell))
             self.cells[made] = self._content(owner, 0, "cell_contents", _content_of(cell), given)
             cells.append(made)
         return Closure(code, globals_, tuple(cells), tuple(defaults), example=function)

@@ -261,7 +261,10 @@ class Prologue(LoadedFunctions):
 
     def separate(self) -> None:
         """Guard that no list, dict or object from outside is (in) an argument: derivatives would be missed there."""
-        given, outside = [x for x in self.taken if x in self.slots], self.outside - self.slots.keys()
+        outside = self.outside - self.slots.keys()
+        # What is no part of another one: arguments, and what functions hold that are.
+        roots = [x for x, slot in self.slots.items() if isinstance(x, Variable) and slot.owner not in self.slots]
+        given = [x for x in roots if _is_reference(self.types[x])]
         others = [x for x, kind in self.types.items() if x in outside and _is_reference(kind)]
         if given and others:
             if not are_elsewhere(given_ids(*self._examples(given)), *self._examples(others)):
