@@ -21,8 +21,10 @@ def is_lasting(value: Any) -> bool:
     if type(value) is BuiltinFunctionType:
         return value.__self__ is None or type(value.__self__) is ModuleType
     if type(value) is FunctionType:
-        home = sys.modules.get(value.__module__)
-        return getattr(home, value.__qualname__, None) is value and form_of(value) == "inert"
+        found: Any = sys.modules.get(value.__module__)
+        for name in value.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return found is value and form_of(value) == "inert"
     return type(value) in (ModuleType, np.ufunc)
 
 

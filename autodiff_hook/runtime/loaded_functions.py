@@ -110,7 +110,7 @@ class LoadedFunctions(CodeGuards):
         code, defaults = self.f.__code__, self.f.__defaults__ or ()
         if not missing or not defaults:
             return ()
-        if self.anew:
+        if self.anew and type(self.f) is FunctionType and is_anew(self.f):
             return tuple(self._held(self.emit("getattr", self.callee, data="__defaults__"), defaults))
         self.require_same(self.emit("getattr", self.callee, data="__defaults__"), defaults)
         names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]

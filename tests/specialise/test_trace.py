@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import time
@@ -70,7 +71,7 @@ REASONS = [
     (changes_its_argument, (2.0, np.ones(4)[::2]), line(changes_its_argument, 1) + "an array is changed in place that"),
     (evaluates, (2.0,), line(evaluates, 1) + "a call of eval"),
     (calls, (2.0,), line(callee, 1) + "a call of compile"),
-    (applied, (lambda x: x * 2.0, 2.0), "a callable as an argument"),
+    (applied, (functools.lru_cache(lambda x: x * 2.0), 2.0), "a callable as an argument"),
     (math.sin, (2.0,), "math.sin: only what is Python code"),
     (lambda point: point.x * len({point}), (Point(1.0),), ""),
 ]
