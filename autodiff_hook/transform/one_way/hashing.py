@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import definitions, statements_of
