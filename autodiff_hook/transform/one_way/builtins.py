@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import functools
 import operator
+import os
+import sys
 from collections import namedtuple
 from types import FunctionType, MethodDescriptorType
 from typing import Any, Final
@@ -165,11 +167,12 @@ def _folds(function: Any) -> bool:
     owner = getattr(function, "__objclass__", None)
     module = getattr(function, "__module__", None)
     of_constant = type(getattr(function, "__self__", None)) in _CONSTANT
-    return of_constant or owner in _CONSTANT or function in (*_FOLDED, *_LIMITS) or module in ("math", "_operator")
+    return of_constant or owner in _CONSTANT or function in (*_FOLDED, *_LIMITS, *_TEXTS) or module in ("math", "_operator")
 
 
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
 _FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of)
+_TEXTS: Final = (os.fspath, sys.intern)
 _LIMITS: Final = (np.finfo, np.iinfo)
 
 
