@@ -167,13 +167,14 @@ def _folds(function: Any) -> bool:
     owner = getattr(function, "__objclass__", None)
     module = getattr(function, "__module__", None)
     of_constant = type(getattr(function, "__self__", None)) in _CONSTANT
-    return of_constant or owner in _CONSTANT or function in (*_FOLDED, *_LIMITS, *_TEXTS) or module in ("math", "_operator")
+    return of_constant or owner in _CONSTANT or function in _FOLDED or module in ("math", "_operator")
 
 
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
-_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of)
-_TEXTS: Final = (os.fspath, sys.intern)
-_LIMITS: Final = (np.finfo, np.iinfo)
+_FOLDED: Final = (
+    *(str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of),
+    *(np.finfo, np.iinfo, os.fspath, sys.intern),
+)
 
 
 _SPECIAL: Final = (
