@@ -23,6 +23,12 @@ def is_odd(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind in _ODD or isinstance(value, _TIMES)
 
 
+def holds_places(value: Any) -> bool:
+    """Whether an array of objects holds lists of whole numbers alone, such as the places of neighbours."""
+    lists = value.flat if isinstance(value, np.ndarray) and value.dtype.kind == "O" else (value,)
+    return all([type(x) is list and all([type(i) is int for i in x]) for x in lists])
+
+
 def odd_result(function: Any, value: Any) -> NotDifferentiable:
     """The error for a call that gives an array of objects, or a structured one, or times."""
     if value.dtype.kind in "mM":

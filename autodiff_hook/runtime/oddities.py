@@ -30,9 +30,9 @@ def is_odd(value: Any, by_numpy: bool = True) -> bool:
     kind = kind_of(cls)
     if kind == "array":
         return value.dtype.kind in "OV" and _holds_odd(value) or not Array.contains(cls)
+    if by_numpy and kind in ("list", "tuple", "dict") and is_converted_by_code(cls):
+        return True
     if kind in ("list", "tuple"):
-        if by_numpy and is_converted_by_code(cls):
-            return True
         return not _NUMBERS.issuperset(map(type, value)) and any([is_odd(item, by_numpy) for item in value])
     if kind == "dict":
         return any(map(is_odd, value.values()))
@@ -40,7 +40,7 @@ def is_odd(value: Any, by_numpy: bool = True) -> bool:
 
 
 def is_converted_by_code(cls: type) -> bool:
-    """Whether NumPy asks a class for the array that a list, a tuple or a number is, and does not look at it."""
+    """Whether NumPy asks a class for the array that a list, a tuple, a dict or a number is, and does not look at it."""
     return cls not in _PLAIN and any(find_in_type(cls, name) is not None for name in _CONVERTING)
 
 

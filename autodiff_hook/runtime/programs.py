@@ -402,6 +402,8 @@ def act(builder: Builder, out: Block, inference: Inference, result: Operand) -> 
             result = builder.emit(out, "call", Constant(RUNTIME["rewritten"]), owner, kept, result, data=())
         elif name is None:
             builder.emit(out, "call", Constant(RUNTIME["refill"]), owner, kept, data=(), result=False)
+        elif isinstance(owner, Constant) and type(owner.value) is dict:
+            builder.emit(out, "setitem", owner, Constant(name), kept, result=False)
         elif isinstance(kind := inference.type_of(owner), Outside) and not assigns_plainly(kind.cls):
             # What its class does besides has been followed.
             assign = Constant(object.__setattr__)

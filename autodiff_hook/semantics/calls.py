@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.implicit import watch
-from autodiff_hook.algebras.odd import is_odd, odd_result
+from autodiff_hook.algebras.odd import holds_places, is_odd, odd_result
 from autodiff_hook.algebras.searching import soon_searched
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, some
 from autodiff_hook.registry import registry
@@ -222,7 +222,8 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         # What a rule pack declares stores nothing itself, but may show objects, and so run their code.
         shows = function is not type and registry.reason(function) is not None
         value, token = (call_showing if shows else call_constant)(alg, function, args, kwargs)
-        if is_odd(value) and function not in _EMPTY and loses(alg, t[1:], function, args, kwargs):
+        kept = is_odd(value) and function not in _EMPTY and not holds_places(value)
+        if kept and loses(alg, t[1:], function, args, kwargs):
             return value, alg.unknown(odd_result(function, value))
         return value, written(alg, t[1:], function, args, kwargs, value) if token is None else token
     return _unfold(alg, t, function, args, kwargs)

@@ -13,11 +13,13 @@ from autodiff_hook.algebras.shadows import Algebra, Result, quiet, some
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.hashes import Hashed
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls
 from autodiff_hook.semantics.files import note_printed
 from autodiff_hook.semantics.items import materialised
 from autodiff_hook.semantics.iteration import python_method
+from autodiff_hook.semantics.keys import is_measured
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, written
 from autodiff_hook.semantics.rule_arguments import plain_float, plain_number
@@ -55,9 +57,14 @@ for _function, _name in (
 @means(hash)
 def hash_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     method = python_method(args[0], "__hash__") if args else None
-    if method is None:
-        return call_constant(alg, hash, args, kwargs)
-    return hash(Hashed(calls.apply(alg, (None, *t), method, args, kwargs)[0])), None
+    if method is not None:
+        value, token = calls.apply(alg, (None, *t), method, args, kwargs)
+        return hash(Hashed(value)), token
+    value = call_constant(alg, hash, args, kwargs)[0]
+    return value, alg.unknown(failure(hash, _TELLS_ALL)) if args and is_measured(alg, args[0], t[0]) else None
+
+
+_TELLS_ALL: Final = "whose value stands for all digits of what it is made of"
 
 
 def showing(function: Any, *names: str) -> Meaning:

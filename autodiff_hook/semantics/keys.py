@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from types import FunctionType
 from typing import Any, Final
 
@@ -31,7 +32,7 @@ def load_by(alg: Algebra, owner: Any, key: Any, moving: Any, value: Any) -> Any:
     token = load(alg, owner, key, value)
     if token is not None or moving is None and type(key) in _PLAIN or kind(value) == "inert" or type(value) is int:
         return token
-    if not _is_measured(alg, key, moving) or _is_own(alg, owner, key, moving):
+    if not is_measured(alg, key, moving) or _is_own(alg, owner, key, moving):
         return None
     return lose(alg, value, alg.unknown(NotDifferentiable(_REMEMBERED, place=user_location(), remedies=_RECOMPUTED)))
 
@@ -48,16 +49,16 @@ def _is_own(alg: Algebra, owner: Any, key: Any, moving: Any) -> bool:
         found = known(alg, owner)
         return found is not None and key in found
     there = [k for k in owner if k is key] or [k for k in owner if type(k) is type(key)]
-    return all([_is_measured(alg, k, None) and not (alg.given and alg.given.is_key_before(owner, k)) for k in there])
+    return all([is_measured(alg, k, None) and not (alg.given and alg.given.is_key_before(owner, k)) for k in there])
 
 
-def _is_measured(alg: Algebra, key: Any, moving: Any) -> bool:
-    """Whether a key depends on what is differentiated, and is more than a whole number."""
+def is_measured(alg: Algebra, key: Any, moving: Any) -> bool:
+    """Whether a key depends on what is differentiated, and is more than a whole number that leaves digits away."""
     form = kind(key)
     if form == "tuple" and type(moving) in (tuple, type(None)):
-        return any([_is_measured(alg, *pair) for pair in zip(key, moving or (None,) * len(key))])
+        return any([is_measured(alg, *pair) for pair in zip(key, moving or (None,) * len(key))])
     if moving is not None:
-        return not isinstance(key, int)
+        return not isinstance(key, int) or alg.is_unknown(moving)
     return type(key) is frozenset and reaches(alg, key, names=False) or form == "object" and _is_told_apart(alg, key)
 
 
@@ -72,11 +73,17 @@ def _is_told_apart(alg: Algebra, key: Any) -> bool:
 
 
 def _named(cls: type, asked: list[FunctionType]) -> set[str]:
-    """What some methods of a class name, and those methods and properties that they name."""
-    names: set[str] = set()
+    """What some methods of a class name, and what those methods, properties and functions name that they come to."""
+    names, seen = set[str](), set[FunctionType]()
     while asked:
-        new = names_in(asked.pop().__code__) - names
+        function = asked.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        new = names_in(function.__code__)
         names |= new
-        found = [find_in_type(cls, name) for name in new]
-        asked += [code for x in found if type(code := getattr(x, "fget", x)) is FunctionType]
+        found = [getattr(x, "fget", x) for x in (find_in_type(cls, name) for name in new)]
+        found += [function.__globals__.get(name) for name in new]
+        found += gc.get_referents(*function.__closure__ or ())
+        asked += [code for code in found if type(code) is FunctionType]
     return names

@@ -376,6 +376,21 @@ class AsArrayOfTuple(tuple):
         return np.array([2.0 * v for v in self])
 
 
+class ByName(dict):
+    def __array__(self, dtype=None, copy=None):
+        return np.array([3.0 * value for value in self.values()])
+
+
+def dicts_converted_by_their_own_code(x):
+    held, row = ByName(a=x, b=x * x), np.zeros(2)
+    row[:] = held
+    row += held
+    made = [np.array(held)[1], np.sum(held), np.concatenate([held, row]).sum(), np.stack([held, held])[0, 1]]
+    return (
+        sum(made) * held["a"] + np.sin(held) @ np.ones(2) + np.dot(held, held) + np.max(np.atleast_1d(held)) * len(held)
+    )
+
+
 def converted_by_their_own_code(x):
     a, b = AsArray([x, x * x]), AsArrayOfTuple((x, 2.0))
     rows, _ = np.meshgrid(a, np.ones(2))
@@ -392,7 +407,7 @@ def counters_copied(x):
 
 PLACED = [
     *(fields_and_items, taken_apart, iterated, joined, repeated_in_place, handed_to_numpy),
-    *(converted_by_their_own_code, counters_copied),
+    *(converted_by_their_own_code, dicts_converted_by_their_own_code, counters_copied),
 ]
 
 

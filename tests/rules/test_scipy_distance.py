@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy_checks import Case, cases, check, normal
-from scipy.spatial import distance
+from scipy.spatial import KDTree, cKDTree, distance
 
 from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
@@ -94,3 +94,42 @@ def test_what_is_unknown_is_an_error():
         gradient(lambda x: distance.pdist(x, "hamming").sum(), normal(3, 2))
     with pytest.raises(NotDifferentiable, match="option"):
         gradient(lambda w: distance.pdist(normal(3, 2), "sqeuclidean", w=w).sum(), np.ones(2))
+
+
+class Neighbours:
+    def __init__(self, tree, points):
+        found = tree.query_ball_point(points - 0.0, r=np.full(len(points), 1.5))
+        self.rows = [np.array(found[i]) for i in range(len(points))]
+
+
+def cubes(points, rows, i):
+    row = rows[i]
+    row = row[np.sum((points[row] - points[i]) ** 2, 1) < 2.0]
+    return np.sum((points[row] - points[i]) ** 3)
+
+
+def of_neighbours(tree_of):
+    def energy(points):
+        tree = tree_of(points)
+        near = tree.query_ball_point(points - 0.0, r=1.5)
+        pairs = [points[row] - points[i] for i, row in enumerate(near)]
+        first, second = tree.query_pairs(1.4, output_type="ndarray").T
+        rows = Neighbours(tree, points).rows
+        near = [cubes(points, rows, i) for i in range(len(points))]
+        return sum(near) + sum([np.sum(d**3) for d in pairs]) + np.sum((points[first] * points[second]) ** 2)
+
+    return energy
+
+
+@pytest.mark.parametrize("tree_of", [cKDTree, KDTree, lambda x: cKDTree(x, copy_data=True)])
+def test_which_points_are_near_has_no_derivative(tree_of):
+    points = np.random.default_rng(0).normal(size=(6, 3))
+    for scale in (1.0, 1.1, 1.0):
+        check_gradient(of_neighbours(tree_of), scale * points)
+
+
+@pytest.mark.parametrize("read", [lambda tree, x: tree.query(x)[0], lambda tree, x: tree.data])
+def test_distances_and_places_of_a_tree_are_an_error(read):
+    points = np.random.default_rng(0).normal(size=(6, 3))
+    with pytest.raises(NotDifferentiable, match="KDTree"):
+        gradient(lambda x: np.sum(read(cKDTree(x), 1.1 * x)), points)

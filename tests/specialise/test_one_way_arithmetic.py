@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import linalg
 from specialised_cases import GENERIC, check, check_all_ways, check_slopes, is_specialised, oracle, same, slopes
 
 import autodiff_hook as ad
@@ -864,3 +865,16 @@ def test_arrays_that_are_only_read():
     check(sealed, 0.3)
     for f in (asked_whether_sealed, stored_where_sealed, unsealed, sealed_from_outside):
         check(f, 0.3, specialised=None)
+
+
+def triangle(a):
+    """What nobody asks for, the vectors that complete a basis, is no reason to give up."""
+    held = {1: linalg.qr(a)[1], "two": Left(a), "three": None}
+    held[2] = held[1][:2, :2] ** 3
+    return np.sum(held[2]) + (np.sum(held[1]) if held[2][0, 0] > 0 else np.sum(held["two"].v))
+
+
+def test_parts_that_nobody_asks_for():
+    a = np.random.default_rng(0).normal(size=(4, 2))
+    for sign in (1.0, -1.0, 1.0):
+        check(triangle, sign * a)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
+import operator
 from collections import namedtuple
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 from specialised_cases import check, check_slopes, is_specialised
 
@@ -167,6 +170,54 @@ def test_the_parameters_of_a_function_may_change(monkeypatch):
     assert ad.gradient(f, 0.5) == (2.0,)
     monkeypatch.setattr(taking, "__code__", (lambda a: a).__code__)
     assert ad.gradient(f, 0.5) == (1.0,)
+
+
+def doubling(function):
+    @functools.wraps(function)
+    def doubled(*args):
+        return 2.0 * function(*args)
+
+    return doubled
+
+
+def wrapped_within(x):
+    def cube(a):
+        return a * x * x
+
+    once, sine = doubling(cube), functools.update_wrapper(lambda a: a * a, wrapped=math.sin)
+    twice = doubling(once)
+    Keeper().keep(x)
+    names = [f.__name__ for f in (cube, once, twice, sine)]
+    known = once.__wrapped__ is cube and twice.__wrapped__.__wrapped__ is cube and sine.__wrapped__ is math.sin
+    asked_for = [hasattr(f, name) for f in (cube, once) for name in ("__wrapped__", "__call__")]
+    kept = names == ["cube", "cube", "cube", "sin"] and getattr(cube, "__wrapped__", None) is None
+    return twice(x) * sine(x) if known and kept and asked_for == [False, True, True, True] else x
+
+
+def test_functions_that_wrap_others():
+    for x in (0.7, 1.3, 0.7):
+        check_slopes(wrapped_within, x)
+
+
+TIMES = operator.methodcaller("times", 3)
+
+
+class Timed(Keeper):
+    def times(self, n=2):
+        return self.x**n
+
+
+def called_by_name(x, squared):
+    things = [Timed(), Timed()]
+    things[0].x, things[1].x = x, 2.0 * x
+    get = operator.methodcaller("times") if squared else operator.attrgetter("x")
+    return sum(map(get, things)) + TIMES(things[0]) + operator.methodcaller("sum")(np.array([x, x * x]))
+
+
+@pytest.mark.parametrize("squared", [True, False])
+def test_methods_that_are_called_by_name(squared):
+    for x in (0.7, 1.3, 0.7):
+        check_slopes(lambda x: called_by_name(x, squared), x)
 
 
 class Listed:

@@ -200,6 +200,43 @@ def test_what_stands_outside_changes():
         Body.EARTH = Body(3.0)
 
 
+CALLS, LAST, PLACES = 0, 1.0, np.ones(2)
+
+
+def noted(x):
+    global CALLS, LAST, PLACES
+    CALLS += 1
+    LAST = x * CALLS
+    PLACES = np.array([x, LAST])
+    PLACES *= x
+    return LAST
+
+
+def kept_in_globals(x):
+    held = {1: Body(x), "two": noted(x)}
+    return held[1].area(noted(x)) * HERE.LAST + held["two"] * globals()["CALLS"] + PLACES.sum()
+
+
+HERE = sys.modules[__name__]
+
+
+def test_globals_that_are_assigned(monkeypatch):
+    def left_by(f, x):
+        for name, value in (("CALLS", 0), ("LAST", 1.0), ("PLACES", np.ones(2))):
+            monkeypatch.setattr(HERE, name, value)
+        return f(x), CALLS, LAST, *PLACES
+
+    gradient = lambda x: ad.withgradient(kept_in_globals, x)  # noqa: E731
+    for x in (0.7, 1.3, 0.7, 0.9):
+        plain, ((value, (slope,)), *kept) = left_by(kept_in_globals, x), left_by(gradient, x)
+        assert [value, *kept] == pytest.approx(plain)
+        step = [left_by(kept_in_globals, x + h)[0] for h in (1e-6, -1e-6)]
+        assert slope == pytest.approx((step[0] - step[1]) / 2e-6)
+        assert type(LAST) is float and type(PLACES) is np.ndarray
+    left_by(lambda x: ad.gradient(kept_in_globals, x), 0.7)
+    assert is_specialised(kept_in_globals)
+
+
 def test_what_a_module_holds_changes():
     for change in (lambda: None, lambda: setattr(HOME.scaled, "by", 5.0), lambda: setattr(HOME, "scaled", Scaled(7.0))):
         change()

@@ -52,6 +52,22 @@ def test_regular_expressions(f):
     check_slopes(f, 0.7)
 
 
+def rounded_by_texts(x):
+    kept = Named(x, "n")
+    kept.count = len(np.atleast_1d(np.ones(3))) + (kept.name == "n")
+    level = float(f"{kept.count / 10:.6f}")
+    return x * x * level if level <= 0.45 and int(str(kept.count)) > 3 else x
+
+
+def test_what_is_read_out_of_a_text_that_a_program_writes_decides_about_the_way():
+    for x in (0.7, 0.8, 0.7):
+        check_slopes(rounded_by_texts, x)
+    points = lambda a, s: np.sum(a * a) * (s if float(f"{a.shape[0] / 10:.6f}") <= 0.35 else 1.0)  # noqa: E731
+    for count in (4, 3, 4, 3, 4, 3):
+        assert ad.gradient(points, np.ones(count), 3.0)[0] == pytest.approx([6.0 if count == 3 else 2.0] * count)
+    assert is_specialised(points)
+
+
 def test_texts_that_are_others_each_time():
     for _ in range(4):
         assert ad.gradient(names, 0.7) == pytest.approx((1.4,))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import functools
 import operator
+import os
+import sys
 from collections import namedtuple
-from types import MethodDescriptorType
+from types import FunctionType, MethodDescriptorType
 from typing import Any, Final
 
 import numpy as np
@@ -46,13 +48,14 @@ from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import CONVERSIONS, by_name, converted, is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.signatures import asked
+from autodiff_hook.transform.one_way.signatures import asked, wrapped
 from autodiff_hook.transform.one_way.stores import stored_result
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise import named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
+    Closure,
     Container,
     Fresh,
     Instance,
@@ -127,7 +130,16 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
                 return held_as(inf, s, function(*values))
             except Exception as error:
                 raise Raised(error, Constant(error)) from None
-    for special in (managed_call, asked, bases_in_order, derived_classes, inert.flags_set, inert.called, cached_call):
+    for special in (
+        managed_call,
+        asked,
+        wrapped,
+        bases_in_order,
+        derived_classes,
+        inert.flags_set,
+        inert.called,
+        cached_call,
+    ):
         found = special(inf, s, function, args, kwargs)
         if found is not None:
             return found
@@ -155,12 +167,20 @@ def _folds(function: Any) -> bool:
     owner = getattr(function, "__objclass__", None)
     module = getattr(function, "__module__", None)
     of_constant = type(getattr(function, "__self__", None)) in _CONSTANT
-    return of_constant or owner in _CONSTANT or function in (*_FOLDED, *_LIMITS) or module in ("math", "_operator")
+    return of_constant or owner in _CONSTANT or function in _FOLDED or module in ("math", "_operator")
 
 
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
-_FOLDED: Final = (str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of)
-_LIMITS: Final = (np.finfo, np.iinfo)
+_FOLDED: Final = (
+    *(str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of),
+    *(np.finfo, np.iinfo, os.fspath, sys.intern),
+)
+
+
+_SPECIAL: Final = (
+    *(managed_call, asked, wrapped, bases_in_order, derived_classes),
+    *(inert.flags_set, inert.called, cached_call),
+)
 
 
 def _is_itself(inf: Path, function: Any, args: Args, kwargs: Kwargs) -> bool:
@@ -264,7 +284,7 @@ def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     name, value = inf.pin(args[1]), inf.type_of(args[0])
-    if isinstance(value, (Fresh, Outside)):
+    if isinstance(value, (Fresh, Outside)) or isinstance(value, Closure) and not hasattr(FunctionType, name):
         try:
             inf.perform("getattr", args[:1], name)
         except Raised as raised:
@@ -372,6 +392,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     namedtuple: _named_class,
     operator.itemgetter: _pinned,
     operator.attrgetter: _pinned,
+    operator.methodcaller: _pinned,
     getattr: _getattr,
     hasattr: _hasattr,
     setattr: _setattr,

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from typing import Any, Final
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.hashes import Hashed
 from autodiff_hook.runtime.lacking import lack
 from autodiff_hook.transform.one_way.containers import parts
-from autodiff_hook.transform.one_way.hashing import hash_method
+from autodiff_hook.transform.one_way.hashing import hash_method, require_constant
 from autodiff_hook.transform.one_way.identities import is_alone, the_one
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known, Outside
+from autodiff_hook.transform.specialise.abstract import Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import is_number_of
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -43,7 +41,7 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
         raise Refused("keys of several kinds that have the same hash")
     same = next((key for key in found if _equals(inf, inf.world.constant(key), operand)), None)
     _require_silent(inf, items, before)
-    _require_constant(inf, inf.pinned.keys() - pinned)
+    require_constant(inf, inf.pinned.keys() - pinned)
     if same is None:
         lack(("key", id(held), whole), partial(_has_grown, held, len(held)))
         raise Refused("an object that is no key of a dict")
@@ -53,26 +51,6 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
 def _is_from_outside(inf: Path, operand: Operand) -> bool:
     """Whether a value is an object from outside that equals none but itself."""
     return isinstance(inf.type_of(operand), Outside) and is_alone(inf, operand)
-
-
-def _require_constant(inf: Path, decided: Iterable[Operand]) -> None:
-    """Refuse a key that a number decides about which is differentiated: what is found would have no derivative."""
-    made, seen, left = definitions(statements_of(inf.program.blocks)), set[Operand](), list(decided)
-    while left:
-        x = inf.final(left.pop())
-        if x in seen or isinstance(inf.type_of(x), Known):
-            continue
-        seen.add(x)
-        s = made.get(x)
-        given = x in inf.params or inf.world.is_given(x) or s is None and x not in inf.tuples
-        if given and not (inf.world.is_outside(x) and not inf.world.is_given(x) or _is_whole(inf.type_of(x))):
-            raise Refused("a key that depends on what is differentiated")
-        left += [*inf.tuples.get(x, ()), *(s.operands if s is not None else ())]
-
-
-def _is_whole(value: Abstract) -> bool:
-    """Whether a value is a whole number or a text, of which there are no derivatives."""
-    return is_number_of(value, {int, bool}) or isinstance(value, Instance) and value.cls in (str, bytes)
 
 
 def _hash_of(inf: Path, operand: Operand) -> int:

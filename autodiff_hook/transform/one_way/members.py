@@ -85,8 +85,8 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         return Bound(after, value.receiver) if type(after) in _METHODS else None
     if isinstance(value, Partial):
         return _of_partial(inf, s, value, name)
-    if isinstance(value, Closure) and name in ("__name__", "__qualname__"):
-        return known_as(inf, s, value.code.co_name if name == "__name__" else value.code.co_qualname)
+    if isinstance(value, Closure):
+        return signatures.told_by_function(inf, s, value, name)
     if isinstance(value, Known) and type(value.value) is str:
         return Bound(getattr(str, name), owner)
     if name == "flat" and isinstance(value, Array) and not value.scalar:

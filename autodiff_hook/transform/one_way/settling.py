@@ -47,8 +47,10 @@ def settle(inf: Earnest) -> None:
     for (_, name), (globals_, value) in inf.stored_globals.items():
         before = inf.world.load(globals_)(name)
         kept = _kept(inf, value, built)
-        if before is None or not (before is kept or _is_equal(inf, before, kept)):
-            raise Refused(f"the global name {name} is assigned")
+        if before is None or name not in globals_:
+            raise Refused(f"the global name {name}, which is not defined, is assigned")
+        if not (before is kept or _is_equal(inf, before, kept)):
+            inf.commits.append((Constant(globals_), name, kept))
     if inf.said:
         changed = [(example_of(inf.type_of(owner)), name) for owner, name, _ in inf.commits]
         contents = [x for x, name in changed if name is None]

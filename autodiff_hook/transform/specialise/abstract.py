@@ -338,6 +338,8 @@ class Closure(_ByParts, Abstract):
     keyword_defaults: Any = None
     described: bool = False
     """Whether its parameters have defaults or annotations, which are values of the program."""
+    wraps: Operand | None = None
+    """The function whose names it tells (``functools.wraps``)."""
 
 
 @record(frozen=True, eq=False)

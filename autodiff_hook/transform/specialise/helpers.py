@@ -47,17 +47,20 @@ _WRAPPED: Final = ("wrapped", "assigned", "updated")
 
 
 def getter(inf: Inference, s: Statement, function: Any, args: Args) -> Abstract | None:
-    """``itemgetter(1)``, and what it gives of a value."""
+    """``itemgetter(1)`` and its kin, and what it gives of a value."""
     if isinstance(function, type):
         keys = [known(inf.type_of(x)) for x in args]
         if not keys or any(x is MISSING or not is_plain(x) for x in keys):
             raise Refused(f"a call of operator.{function.__name__}")
         s.op, s.operands, s.data = "same", [Constant(function(*keys))], None
         return inf.evaluate(inf, s)
-    keys = list(function.__reduce__()[1])
+    made, keys = function.__reduce__()[:2]
     by_name = type(function) is operator.attrgetter
-    if len(args) != 1:
+    if len(args) != 1 or not isinstance(made, type):
         raise Refused(f"a call of an operator.{type(function).__name__}")
+    if made is operator.methodcaller:
+        s.op, s.operands, s.data = "call_method", [args[0], *map(Constant, keys[1:])], (keys[0], ())
+        return inf.evaluate(inf, s)
     if len(keys) == 1:
         s.op = "getattr" if by_name else "getitem"
         if by_name:

@@ -103,6 +103,7 @@ class Cotangents(Items):
             whole = self._part(self._residual(variable, out), self.program.types[variable], path, out)
             self._call("add_items", self.table, whole, contribution, out, result=False)
             return
+        self.added.add((variable, path))
         present = self.builder.read(key, out)
         certain = present in self.present or sure and contribution not in self.unsure
         if not sure:
@@ -182,7 +183,8 @@ class Cotangents(Items):
         if all(map(is_zero, parts)):
             return NONE
         if not any(map(self._is_certain, parts)):
-            at = next(i for i, part in enumerate(parts) if not is_zero(part))
+            there = [i for i, part in enumerate(parts) if not is_zero(part)]
+            at = next((i for i in there if (s.made, paths[i]) in self.added), there[0])
             parts[at] = self._present_part(s, paths[at], parts[at], out)
         return self._nested(self.program.types[s.made], iter(parts), out)
 

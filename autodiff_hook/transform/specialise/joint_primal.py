@@ -85,6 +85,8 @@ class PrimalHalf:
         self.unsure: set[Operand] = set()
         self.present: set[Operand] = set()
         """Sums of cotangents that may turn out to be None, which is zero, and others."""
+        self.added: set[tuple[Operand, tuple[int, ...]]] = set()
+        """The parts of values that a cotangent was added to."""
 
     def _is_numbered(self, item: Abstract) -> bool:
         """Whether the derivative of an item of an iteration is found by its place."""

@@ -30,7 +30,7 @@ def _int(inf: Inference, s: Statement, args: Args) -> Abstract | None:
         return None
     if isinstance(kind, Instance) and kind.cls is str and len(args) == 1:
         _check_steps(inf, s, require_few_digits, args)
-        return pure(inf, s, INT)
+        return pure(inf, s, _read(int, kind))
     types = number_types(kind) if len(args) == 1 else None
     if types == INT.types:
         return alias(inf, s, args[0])
@@ -39,6 +39,14 @@ def _int(inf: Inference, s: Statement, args: Args) -> Abstract | None:
             _check_steps(inf, s, require_steps, args)
         return pure(inf, s, outcome(int, [inf.type_of(args[0])], {}))
     return None
+
+
+def _read(cls: type, text: Abstract) -> Abstract:
+    """The number that is read out of a text: of one that is no example of a number, any."""
+    try:
+        return outcome(cls, [text], {})
+    except Refused:
+        return Number(frozenset({cls}))
 
 
 def _check_steps(inf: Inference, s: Statement, require: Callable[[Any], None], args: Args) -> None:
@@ -92,7 +100,7 @@ def _float(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     if kind is not None and inert_class(kind) is str and raises_when.before_call(inf, s, float, args):
         return None
     if isinstance(kind, Instance) and kind.cls is str:
-        return pure(inf, s, Number(frozenset({float}), example=1.0))
+        return pure(inf, s, _read(float, kind))
     if not isinstance(kind, Known) or type(kind.value) is not str:
         return None
     try:

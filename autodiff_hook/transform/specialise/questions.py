@@ -263,8 +263,10 @@ def _identity(inf: Inference, s: Statement, args: Args) -> Abstract | None:
 
 
 def _hash(inf: Inference, s: Statement, args: Args) -> Abstract | None:
-    """``hash(x)``, which may be made of an identity."""
+    """``hash(x)``, which may be made of an identity, or stand for all digits of a number."""
     _require_own(inf, args)
+    if not all(isinstance(kind, (Known, Reference)) or kind == INT for kind in map(inf.type_of, args)):
+        raise Refused("a hash that may stand for numbers")
     return None
 
 

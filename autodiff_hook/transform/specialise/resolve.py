@@ -376,7 +376,8 @@ _MEANINGS: Final[dict[str, Meaning]] = {
 
 BODIES[keep_function] = keeping.kept_function
 BODIES[functools.reduce] = reduced
-BODIES[operator.itemgetter] = BODIES[operator.attrgetter] = helpers.getter
-STEPS.update((operator.itemgetter, operator.attrgetter))
+for _getter in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
+    BODIES[_getter] = helpers.getter
+    STEPS.add(_getter)
 BODIES[np.vectorize] = BODIES[vectorizing.vectorized] = vectorized
 BODIES[managing.manager], BODIES[managing.begun], BODIES[managing.ended] = halves.make, halves.begin, halves.end
