@@ -44,6 +44,7 @@ def is_like(value: Any, code: CodeType, globals_: dict[str, Any]) -> bool:
         type(value) is FunctionType
         and value.__code__ is code
         and value.__globals__ is globals_
+        and (value.__name__, value.__qualname__) == (code.co_name, code.co_qualname)
         and not (value.__dict__ or value.__kwdefaults__)
         and not (id(value) in MEANINGS or registry.knows(value))
     )

@@ -153,7 +153,8 @@ class LoadedFunctions(CodeGuards):
             (self.given if given else self.others).append((owner, cell))
             self.cells[made] = self._content(owner, 0, "cell_contents", _content_of(cell), given)
             cells.append(made)
-        return Closure(code, globals_, tuple(cells), tuple(defaults), example=function)
+        described = bool(defaults or function.__annotations__)
+        return Closure(code, globals_, tuple(cells), tuple(defaults), None, described, example=function)
 
     def _method(self, operand: Variable, method: MethodType, given: bool) -> Bound:
         self.require_same(self.call(type, operand), MethodType)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
 
 import numpy as np
@@ -190,6 +191,23 @@ def test_what_two_functions_have_captured_counts_in_both():
             f, g = make(3.0, [1.0, 2.0])
             with pytest.raises(ad.NotDifferentiable, match="a captured variable holds a list"):
                 ad.gradient(f, g, 2.0)
+
+
+def test_what_is_told_of_functions():
+    def named(i):
+        def f(y, k=1.0 + i, *, by: float = 2.0):
+            return y * k
+
+        f.__name__ = f"slope{i}" if i % 2 else "f"
+        return f
+
+    def told(f, p):
+        count = len(inspect.signature(f).parameters) + len(inspect.getfullargspec(f).defaults or ())
+        return f(p) * len(f.__name__) * count
+
+    for i in range(6):
+        check(told, named(i), 0.4, specialised=None)
+        check(told, through_another(slope_of(1.0 + i)), 0.4, specialised=None)
 
 
 def test_a_function_that_is_given_twice():

@@ -130,16 +130,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
                 return held_as(inf, s, function(*values))
             except Exception as error:
                 raise Raised(error, Constant(error)) from None
-    for special in (
-        managed_call,
-        asked,
-        wrapped,
-        bases_in_order,
-        derived_classes,
-        inert.flags_set,
-        inert.called,
-        cached_call,
-    ):
+    for special in _SPECIAL:
         found = special(inf, s, function, args, kwargs)
         if found is not None:
             return found
