@@ -32,6 +32,8 @@ def store(inf: Inference, s: Statement) -> Abstract | None:
     """``owner[key] = value``."""
     array = flat_of(inf.type_of(s.operands[0]))
     if array is not None:
+        if isinstance(inf.type_of(s.operands[2]), Array):
+            raise Refused("an array is stored through array.flat")
         s.operands[0] = inf.before(s, "call_method", [array, Constant(-1)], ("reshape", ()))
     if isinstance(inf.type_of(s.operands[0]), Array):
         s.operands[1] = _places(inf, s, s.operands[1])

@@ -16,11 +16,13 @@ from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Lookup, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.memory import replaced
-from autodiff_hook.transform.specialise.origins import TypeOf
+from autodiff_hook.transform.specialise.origins import TypeOf, makes_new
+from autodiff_hook.transform.specialise.overlaps import may_be_overwritten
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
 from autodiff_hook.transform.specialise.plans import checked, items_of
 from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan, Program, RulePlan
@@ -117,9 +119,18 @@ def redirect(inf: Inference, s: Statement) -> None:
             continue
         if not is_sure(made, inf.type_of):
             _require_order(inf, base)
+        _require_read_first(inf, view, *s.operands[1:])
         copied = inf.before(s, "call_method", [view], ("copy", ()))
         store_before(inf, s, [copied, *s.operands[1:]])
         s.operands[:] = [base, *_whole(inf, s, base, made, copied)]
+
+
+def _require_read_first(inf: Inference, view: Operand, key: Operand, value: Operand) -> None:
+    """Refuse to store what may show the array, too, which NumPy may overwrite before it has read it, into a copy."""
+    if may_be_overwritten(*map(inf.type_of, (view, key, value))):
+        made = maker(inf, inf.final(value))
+        if made is None or not makes_new(made, inf.type_of):
+            raise Refused("an array is stored into memory that it may show")
 
 
 def _whole(inf: Inference, s: Statement, base: Operand, made: Statement, copied: Operand) -> list[Operand]:
