@@ -71,6 +71,6 @@ def _require(written: Any, read: Any, itemsize: int) -> None:
 
 def _overwritten() -> NotDifferentiable:
     return NotDifferentiable(
-        "NumPy overwrites elements before it has read them where this stores an array into memory that it shows, and "
-        "what it stores then is not what the array was. Remedy: store a copy (x.copy())"
+        "this overwrites elements before it has read them, since it writes into memory that it reads: the result "
+        "is not that of what was there. Remedy: give it a copy (x.copy())"
     )
