@@ -103,6 +103,30 @@ def _note(found: dict[Slot, Any], slot: Slot, value: Any, tangent: Any, where: s
             _note(found, _slot(form, value, key), part, given, where + name, seen)
 
 
+def given_once(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tangents that are given for arguments, each under the first of the names that the values have."""
+    try:
+        found = slot_tangents(values, tangents)
+    except WithoutSlots:
+        return tangents
+    seen = set[int]()
+    return tuple([_first_given(found, value, found.get((None, i)), seen) for i, value in enumerate(values)])
+
+
+def _first_given(found: dict[Slot, Any], value: Any, given: Any, seen: set[int]) -> Any:
+    form = form_of(value)
+    if form == "tuple":
+        return tuple([_first_given(found, *row, seen) for row in zip(value, given or (None,) * len(value))])
+    if form not in ("list", "dict", "object"):
+        return given
+    if id(value) in seen:
+        return None
+    seen.add(id(value))
+    parts = list(parts_of(value, form))
+    items = [_first_given(found, item, found.get(_slot(form, value, key)), seen) for key, item in parts]
+    return items if form == "list" else {key: item for (key, _), item in zip(parts, items)}
+
+
 def _noted(found: dict[Slot, Any], value: Any, tangent: Any, held: Any, where: str, seen: set[tuple[int, int]]) -> Any:
     """What is given for an item of a tuple."""
     found[None, None] = held
@@ -156,11 +180,12 @@ def zero_tangent(value: Any, known: dict[int, Any] | None = None) -> Any:
     return _built({}, value, None, {} if known is None else known)
 
 
-def is_made_of_numbers(value: Any) -> bool:
-    """Whether all that a value holds are numbers, and arrays of some."""
+def is_made_of_numbers(value: Any, around: tuple[int, ...] = ()) -> bool:
+    """Whether all that a value holds are numbers, and arrays of some; ``around``: the ids of what it is in."""
     form = form_of(value)
     if form in _CONTAINERS:
-        return all(is_made_of_numbers(item) for _, item in parts_of(value, form))
+        inside = (*around, id(value))
+        return id(value) not in around and all(is_made_of_numbers(x, inside) for _, x in parts_of(value, form))
     return form == "number" or form == "array" and value.size > 0
 
 

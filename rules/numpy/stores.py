@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, pure
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.runtime.overlaps import require_read_first_of_flat
 from autodiff_rules._definitions import defines
@@ -77,6 +77,9 @@ def fill_diagonal(a, val, wrap=False):
 @nondifferentiable
 def require_read_first(a, places, val):
     require_read_first_of_flat(a, places, val)
+
+
+pure(require_read_first)  # typed programs are refused where the array may show the values
 
 
 def store_again(a, places, values):

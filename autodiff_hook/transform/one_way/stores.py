@@ -29,7 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.origins import makes_new
-from autodiff_hook.transform.specialise.overlaps import may_be_overwritten, steps_alike
+from autodiff_hook.transform.specialise.overlaps import is_whole, may_be_overwritten, steps_alike
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.views import base_of, flat_of, is_sure, turned_back
 from autodiff_hook.transform.specialise.writing import is_stored
@@ -82,18 +82,28 @@ def store(inf: Path, s: Statement) -> Abstract | None:
 
 def _require_read_first(inf: Path, owner: Operand, key: Operand, value: Operand, flat: bool) -> None:
     """Refuse a store of what shows an array into it, unless both step alike; ``flat``: through ``array.flat``."""
-    if not may_be_overwritten(*map(inf.type_of, (owner, key, value))) and not flat:
+    whole = owner in inf.own and is_whole(inf.type_of(key))
+    if whole or not may_be_overwritten(*map(inf.type_of, (owner, key, value))) and not flat:
         return
-    root = owner
-    while root not in inf.own and root in inf.viewing:
-        root = _base(inf, inf.viewing[root])
-    shown = list(inf.views.get(root, ()))
-    for view in shown:
-        shown += [x for x in inf.views.get(view, ()) if x not in shown]
     made = inf.viewing.get(value)
     alike = made is not None and inf.present(made.operands[0]) is inf.present(owner)
-    if value in shown and (flat or made is None or not alike or not steps_alike(made, key, inf.type_of)):
+    if (flat or made is None or not alike or not steps_alike(made, key, inf.type_of)) and _may_show(inf, value, owner):
         raise Refused("an array is stored into memory that it shows")
+
+
+def require_apart(inf: Path, function: Any, args: Args) -> None:
+    """Refuse to fill the diagonal of an array with what the array shows."""
+    if function is np.fill_diagonal and len(args) > 1 and _may_show(inf, args[1], inf.present(args[0])):
+        raise Refused("the diagonal of an array is filled with what the array shows")
+
+
+def _may_show(inf: Path, value: Operand, array: Operand) -> bool:
+    while array not in inf.own and array in inf.viewing:
+        array = _base(inf, inf.viewing[array])
+    shown = list(inf.views.get(array, ()))
+    for view in shown:
+        shown += [x for x in inf.views.get(view, ()) if x not in shown]
+    return value in shown
 
 
 def _updated(inf: Path, owner: Operand, key: Operand, value: Operand) -> Operand:

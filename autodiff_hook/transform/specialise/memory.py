@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of, reached, sites_in
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
-from autodiff_hook.transform.specialise.overlaps import may_be_overwritten, steps_alike
+from autodiff_hook.transform.specialise.overlaps import is_whole, may_be_overwritten, steps_alike
 from autodiff_hook.transform.specialise.plans import checked
 from autodiff_hook.transform.specialise.program import (
     APPEND,
@@ -160,7 +160,11 @@ class _Settling:
     def _require_read_first(self, root: Variable, store: Statement, names: set[Variable]) -> None:
         """Refuse a store of what may show the array, unless NumPy reads all of it before it is overwritten."""
         _, key, value = store.operands
-        if value not in names or not may_be_overwritten(*map(self.type_of, store.operands)):
+        if (
+            value not in names
+            or is_whole(self.type_of(key))
+            or not may_be_overwritten(*map(self.type_of, store.operands))
+        ):
             return
         made = self.made.get(value)
         if made is None or made.operands[0] is not root or not steps_alike(made, key, self.type_of):

@@ -18,6 +18,11 @@ def may_be_overwritten(owner: Abstract, key: Abstract, value: Abstract) -> bool:
     return not any(isinstance(p, Array) for p in parts_of(key)) and rank_of(owner, key) == 1
 
 
+def is_whole(key: Abstract) -> bool:
+    """Whether an index takes all of an array: what shows that then has its steps, or those from the end."""
+    return isinstance(key, Known) and (key.value is Ellipsis or key.value == slice(None))
+
+
 def steps_alike(made: Statement, key: Operand, type_of: Callable[[Operand], Abstract]) -> bool:
     """Whether what a statement takes of an array steps as the part of the same array does that ``key`` names."""
     steps = _steps(type_of(key))

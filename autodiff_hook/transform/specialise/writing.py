@@ -13,12 +13,15 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Array
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.views import may_show, store_before
 
 
 def writing(
     inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs
 ) -> Callable[[], Abstract | None] | None:
     """What does ``np.exp(a, out=b)`` or ``b.fill(x)``; None if it is none."""
+    if function is np.fill_diagonal and len(args) > 1 and not inf.one_way and may_show(inf, args[1], args[0]):
+        raise Refused("the diagonal of an array is filled with what the array shows")
     if function is np.ndarray.fill and not kwargs and len(args) == 2 and isinstance(inf.type_of(args[0]), Array):
         return lambda: _filled(inf, s, *args)
     if "out" not in kwargs or not is_stored(inf, function, kwargs["out"]):
@@ -88,11 +91,3 @@ def _store(inf: Inference, s: Statement, *operands: Operand) -> None:
         inf.before(s, "setitem", list(operands))
     else:
         store_before(inf, s, list(operands))
-
-
-def store_before(inf: Inference, s: Statement, operands: list[Operand]) -> None:
-    """An assignment to an item before the statement at hand."""
-    inner = Statement("setitem", operands, None, None, s.position)
-    if inf.evaluate(inf, inner) is None:
-        raise Refused("a store that is several operations")
-    inf.insert(inner)
