@@ -22,7 +22,7 @@ from autodiff_hook.runtime.jacobians import require_numbers
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.preparing import deeper_recursion, require_aux
 from autodiff_hook.runtime.specialising import differentiated
-from autodiff_hook.runtime.tangents import given_back, given_once, is_made_of_numbers, zero_tangent
+from autodiff_hook.runtime.tangents import as_given, given_back, given_once, is_made_of_numbers, zero_tangent
 from autodiff_hook.runtime.trees import same
 from autodiff_hook.semantics.structures import gather
 
@@ -33,7 +33,7 @@ class Linear:
     def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool) -> None:
         self.call, self.has_aux = (f, args, kwargs), has_aux
         known: dict[int, Any] = {}
-        self._given = tuple([zero_tangent(x, known) for x in args])
+        self._given = tuple([as_given(x, known) for x in args])
         """What the arguments hold, and under which names: the function may change that."""
         self._recorded: tuple[Tape, Any, Any, Any] | None = None
         typed = all(is_made_of_numbers(x) or form_of(x) == "inert" for x in args)

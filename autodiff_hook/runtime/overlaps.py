@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.losses import plain
 
 
 def require_read_first(array: Any, key: Any, value: Any) -> None:
     """Raise for ``array[key] = value`` if that stores something else than what ``value`` was."""
+    array, value = plain(array), plain(value)
     part = array[key] if np.may_share_memory(array, value) else None
     if not isinstance(part, np.ndarray) or part.ndim != 1 or value.size < 2 or not np.may_share_memory(part, value):
         return
@@ -31,7 +33,7 @@ def require_read_first(array: Any, key: Any, value: Any) -> None:
 
 def require_read_first_of_flat(array: Any, places: Any, value: Any) -> None:
     """The same of ``array.flat[places] = value``."""
-    shown = np.asarray(value)
+    array, shown = plain(array), np.asarray(value)
     if np.may_share_memory(array, shown):
         written = addresses(array).ravel()[places].ravel()
         _require(written, np.resize(addresses(shown), written.shape), array.itemsize)
@@ -39,7 +41,7 @@ def require_read_first_of_flat(array: Any, places: Any, value: Any) -> None:
 
 def require_apart(array: Any, value: Any) -> None:
     """Raise if ``array``, which is written to piece by piece, shows memory of ``value``."""
-    if isinstance(value, np.ndarray) and np.may_share_memory(array, value):
+    if isinstance(value, np.ndarray) and np.may_share_memory(plain(array), plain(value)):
         raise _overwritten()
 
 
