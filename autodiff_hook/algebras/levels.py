@@ -84,15 +84,21 @@ def over_of(alg: Algebra, tree: Any) -> Any:
     return mapped(tree, over)
 
 
-def settled(alg: Algebra, value: Any, tree: Any) -> Token:
-    """The token of a new value from the tokens in it: what containers hold goes to their shadows."""
+def settled(alg: Algebra, value: Any, tree: Any, around: tuple[int, ...] = ()) -> Token:
+    """The token of a new value from the tokens in it: what containers hold goes to their shadows.
+
+    ``around``: the ids of the containers that it is in, of which one may be itself.
+    """
     form = kind_of(type(value))
+    if id(value) in around:
+        return None
+    around = (*around, id(value))
     if tree is None or form == "inert":
         return tree if issubclass(type(value), WRITTEN) else None
     if form == "tuple":
-        return tuple([settled(alg, item, part) for item, part in zip(value, tree)])
+        return tuple([settled(alg, item, part, around) for item, part in zip(value, tree)])
     if form == "list":
-        keep_all(alg, value, [settled(alg, item, part) for item, part in zip(value, tree)])
+        keep_all(alg, value, [settled(alg, item, part, around) for item, part in zip(value, tree)])
         return None
     if form == "array" and type(tree) is dict:
         keep_parts(alg, value, tree)
@@ -100,7 +106,7 @@ def settled(alg: Algebra, value: Any, tree: Any) -> Token:
     if form == "object" and type(value).__name__ == "Tangent":
         value, form = value._fields, "dict"
     if form == "dict":
-        keep_all(alg, value, {key: settled(alg, item, tree.get(key)) for key, item in value.items()})
+        keep_all(alg, value, {key: settled(alg, item, tree.get(key), around) for key, item in value.items()})
         return None
     return tree
 

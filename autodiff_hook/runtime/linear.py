@@ -22,7 +22,7 @@ from autodiff_hook.runtime.jacobians import require_numbers
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.preparing import deeper_recursion, require_aux
 from autodiff_hook.runtime.specialising import differentiated
-from autodiff_hook.runtime.tangents import given_back, is_made_of_numbers, zero_tangent
+from autodiff_hook.runtime.tangents import as_given, given_back, given_once, is_made_of_numbers, zero_tangent
 from autodiff_hook.runtime.trees import same
 from autodiff_hook.semantics.structures import gather
 
@@ -32,6 +32,9 @@ class Linear:
 
     def __init__(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], has_aux: bool) -> None:
         self.call, self.has_aux = (f, args, kwargs), has_aux
+        known: dict[int, Any] = {}
+        self._given = tuple([as_given(x, known) for x in args])
+        """What the arguments hold, and under which names: the function may change that."""
         self._recorded: tuple[Tape, Any, Any, Any] | None = None
         typed = all(is_made_of_numbers(x) or form_of(x) == "inert" for x in args)
         self._zeros = tuple(map(zero_tangent, args)) if typed else None
@@ -47,7 +50,7 @@ class Linear:
         if len(tangents) != len(args):
             raise Unsupported(f"{describe(f)} was linearized at {len(args)} arguments, and {len(tangents)} are given")
         for i, (x, tangent) in enumerate(zip(args, tangents)):
-            if tangent is not None:
+            if tangent is not None and (form_of(x) != "list" or self._recorded is None):
                 check_tangent(form_of(x), x, tangent, f"tangents[{i}]")
         if self._recorded is None:
             assert self._zeros is not None
@@ -92,7 +95,7 @@ class Linear:
     def _swept(self, tangents: Any) -> Any:
         assert self._recorded is not None
         tape, grads, tree, leaves = self._recorded
-        found = tape.sweep(tree, placed(tangents, grads)).values
+        found = tape.sweep(tree, placed(given_once(self._given, tangents), grads)).values
         tangent = mapped(leaves, lambda leaf: _known(found[leaf]))
         return given_back(self.value, fit(self.value, self._first(tangent)))
 

@@ -57,6 +57,9 @@ class Moved:
     """The tangents of the attributes of an object, under their names."""
 
 
+_MADE: Final[dict[str, Any]] = {"list": list, "dict": dict, "object": Moved}
+
+
 class WithoutSlots(Given):
     """An argument holds an array with parts, which have no slots."""
 
@@ -103,6 +106,44 @@ def _note(found: dict[Slot, Any], slot: Slot, value: Any, tangent: Any, where: s
             _note(found, _slot(form, value, key), part, given, where + name, seen)
 
 
+def as_given(value: Any, known: dict[int, Any]) -> Any:
+    """What a value holds, and under which names, in new containers; ``known`` are those that were made before."""
+    form = form_of(value)
+    if form == "tuple":
+        return tuple([as_given(item, known) for item in value])
+    if form not in _MADE:
+        return value
+    if id(value) not in known:
+        made = known[id(value)] = _MADE[form]()
+        for key, part in parts_of(value, form):
+            _hold(made, form, key, as_given(part, known))
+    return known[id(value)]
+
+
+def given_once(values: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The tangents that are given for arguments, each under the first of the names that the values have."""
+    try:
+        found = slot_tangents(values, tangents)
+    except WithoutSlots:
+        return tangents
+    seen = set[int]()
+    return tuple([_first_given(found, value, found.get((None, i)), seen) for i, value in enumerate(values)])
+
+
+def _first_given(found: dict[Slot, Any], value: Any, given: Any, seen: set[int]) -> Any:
+    form = form_of(value)
+    if form == "tuple":
+        return tuple([_first_given(found, *row, seen) for row in zip(value, given or (None,) * len(value))])
+    if form not in _MADE:
+        return given
+    if id(value) in seen:
+        return None
+    seen.add(id(value))
+    parts = list(parts_of(value, form))
+    items = [_first_given(found, item, found.get(_slot(form, value, key)), seen) for key, item in parts]
+    return items if form == "list" else {key: item for (key, _), item in zip(parts, items)}
+
+
 def _noted(found: dict[Slot, Any], value: Any, tangent: Any, held: Any, where: str, seen: set[tuple[int, int]]) -> Any:
     """What is given for an item of a tuple."""
     found[None, None] = held
@@ -132,23 +173,26 @@ def _built(found: dict[Slot, Any], value: Any, given: Any, known: dict[int, Any]
     if form == "tuple":
         given = given or (None,) * len(value)
         return tuple([_built(found, item, part, known) for item, part in zip(value, given)])
-    if form not in ("list", "dict", "object"):
+    if form not in _MADE:
         return given_back(value, given)
     if id(value) in known:
         return known[id(value)]
-    made: Any = {"list": list, "dict": dict, "object": Moved}[form]()
-    known[id(value)] = made
+    made = known[id(value)] = _MADE[form]()
     for key, part in parts_of(value, form):
         tangent = found.get(_slot(form, value, key))
         if type(part) is not float or type(tangent) is not float:
             tangent = 0.0 if tangent is None and type(part) is float else _built(found, part, tangent, known)
-        if form == "list":
-            made.append(tangent)
-        elif form == "dict":
-            made[key] = tangent
-        else:
-            setattr(made, key, tangent)
+        _hold(made, form, key, tangent)
     return made
+
+
+def _hold(made: Any, form: str, key: Any, item: Any) -> None:
+    if form == "list":
+        made.append(item)
+    elif form == "dict":
+        made[key] = item
+    else:
+        setattr(made, key, item)
 
 
 def zero_tangent(value: Any, known: dict[int, Any] | None = None) -> Any:
@@ -156,11 +200,12 @@ def zero_tangent(value: Any, known: dict[int, Any] | None = None) -> Any:
     return _built({}, value, None, {} if known is None else known)
 
 
-def is_made_of_numbers(value: Any) -> bool:
-    """Whether all that a value holds are numbers, and arrays of some."""
+def is_made_of_numbers(value: Any, around: tuple[int, ...] = ()) -> bool:
+    """Whether all that a value holds are numbers, and arrays of some; ``around``: the ids of what it is in."""
     form = form_of(value)
     if form in _CONTAINERS:
-        return all(is_made_of_numbers(item) for _, item in parts_of(value, form))
+        inside = (*around, id(value))
+        return id(value) not in around and all(is_made_of_numbers(x, inside) for _, x in parts_of(value, form))
     return form == "number" or form == "array" and value.size > 0
 
 

@@ -10,6 +10,7 @@ from autodiff_hook.algebras.placing import PARTS_OF_COMPLEX
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose
 from autodiff_hook.runtime.losses import plain
+from autodiff_hook.runtime.overlaps import require_read_first
 from autodiff_hook.semantics.finalizing import note_attributes
 from autodiff_hook.semantics.library import viewed
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
@@ -34,6 +35,8 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     form = kind(value)
     if form == "array":
         moving = alg.read(value, moving)
+        if moving is not None:
+            require_read_first(array, key, value)
     elif form not in ("number", "inert"):
         value, moving = _made_array(alg, array, value, moving)
     alg.write(array, key, value, t[0], moving)

@@ -12,6 +12,7 @@ from autodiff_hook.errors import CUT, NotDifferentiable
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import array_mutation
+from autodiff_hook.runtime.overlaps import require_read_first_of_flat
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.meanings import apply, means
 
@@ -29,6 +30,8 @@ def assign_content(alg: Algebra, t: Any, name: str, owner: Any, value: Any) -> N
     if name == "shape":
         _reshape(alg, before, owner, value)
     elif name == "flat":
+        if t[1] is not None:
+            require_read_first_of_flat(owner, ..., np.asarray(value, order="F" if owner.flags.f_contiguous else None))
         repeated, moving = apply(alg, (None, t[1], None), np.resize, (value, owner.shape), {})
         store_array(alg, (before, None, moving), owner, ..., repeated)
     elif name == "real" or name == "imag" and owner.dtype.kind == "c":

@@ -30,6 +30,7 @@ from autodiff_hook.algebras.shadows import (
 )
 from autodiff_hook.algebras.shadows import some as any_of
 from autodiff_hook.runtime.lookup import behind, find_in_type
+from autodiff_hook.runtime.overlaps import require_read_first_of_flat
 from autodiff_hook.runtime.typed_arrays import is_shown
 from autodiff_hook.semantics.arrays import part_of, store_array
 from autodiff_hook.semantics.exceptions import note_raised, raising
@@ -177,6 +178,8 @@ def _flat_store(alg: Algebra, moving: Any, owner: Any, key: Any, value: Any) -> 
     """``array.flat[key] = value``: a value that is too short is repeated, of one too long the beginning is stored."""
     base = owner.base
     flat = np.arange(base.size)[key]
+    if moving is not None:
+        require_read_first_of_flat(base, flat, value)
     if np.shape(flat) and np.shape(value) not in ((), np.shape(flat)):
         if not np.size(value):
             return

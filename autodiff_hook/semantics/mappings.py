@@ -9,6 +9,7 @@ from typing import Any
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
+    Token,
     drop_key,
     keep,
     keep_key,
@@ -90,8 +91,8 @@ def dict_setdefault(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def dict_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict.update``; also unpacking into a dict display."""
     owner, *others = args
-    for other in others:
-        _merge(alg, owner, other)
+    for other, token in zip(others, t[1:]):
+        _merge(alg, owner, other, token)
     for (name, value), token in zip(kwargs.items(), t[len(args) :]):
         put(alg, owner, name, value, None, token)
     return None, None
@@ -110,7 +111,7 @@ def put(alg: Algebra, owner: dict[Any, Any], key: Any, value: Any, moving: Any, 
     keep(alg, owner, key, token)
 
 
-def _merge(alg: Algebra, owner: dict[Any, Any], other: Any) -> None:
+def _merge(alg: Algebra, owner: dict[Any, Any], other: Any, moving: Token) -> None:
     if kind(other) == "dict":
         for key in list(dict.keys(other)):
             value = dict.__getitem__(other, key)
@@ -118,15 +119,15 @@ def _merge(alg: Algebra, owner: dict[Any, Any], other: Any) -> None:
     elif hasattr(other, "keys"):
         _merge_mapping(alg, owner, other)
     else:
-        for item, token in get_iter(alg, (None,), None, other)[0]:
+        for item, token in get_iter(alg, (moving,), None, other)[0]:
             (key, value), parts = unpack(alg, (token,), (2, None), item)
             put(alg, owner, key, value, *((None, None) if parts is None else parts))
 
 
 def _merge_mapping(alg: Algebra, owner: dict[Any, Any], other: Any, function: Any = None) -> None:
     """Take over what an object with ``keys`` and ``__getitem__`` has; for a call of ``function``, only new keys."""
-    keys = call_method(alg, (None,), ("keys", ()), other)[0]
-    for key, moving in get_iter(alg, (None,), None, keys)[0]:
+    keys, token = call_method(alg, (None,), ("keys", ()), other)
+    for key, moving in get_iter(alg, (token,), None, keys)[0]:
         if function is not None:
             admit(owner, key, function)
         value, token = getitem(alg, (None, moving), None, other, key)
@@ -230,7 +231,7 @@ def dict_merge(alg: Algebra, t: Any, data: Any, owner: Any, other: Any, function
         return None, None
     for key in other:
         admit(owner, key, function)
-    _merge(alg, owner, other)
+    _merge(alg, owner, other, None)
     return None, None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.runtime.losses import NOT_PYTHON, array_mutation
 from autodiff_hook.runtime.native import DISPATCHED, place_of_out
+from autodiff_hook.runtime.overlaps import in_pieces, require_apart
 from autodiff_hook.semantics import library
 from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.functions import enter
@@ -33,6 +34,9 @@ def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
         out, own = (*given, *absent), (*t[1 + function.nin : 1 + count], *absent)
         tokens = (*t[: 1 + function.nin], *t[1 + count :])
     named = {name: item for name, item in kwargs.items() if name != "out"}
+    if in_pieces(function) and out is not None:
+        for piece in args[0]:
+            require_apart(out, piece)
     if isinstance(function, np.ufunc) and "where" in kwargs and function.nout == 1 and out is not ...:
         target, before = (out[0], own and own[0]) if isinstance(out, tuple) else (out, own)
         return enter(alg, (None, before, None, *tokens[1:]), library.stored_part, (target, function, *args), named)

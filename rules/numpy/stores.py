@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, pure
 from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.runtime.overlaps import require_read_first_of_flat
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.indexing import numbered
@@ -68,7 +69,17 @@ def put(a, ind, v, mode="raise"):
 @defines(np.fill_diagonal)
 def fill_diagonal(a, val, wrap=False):
     """``np.fill_diagonal``: values, again and again."""
-    store_again(a, diagonal_places(a.shape, wrap), val)
+    places = diagonal_places(a.shape, wrap)
+    require_read_first(a, places, val)
+    store_again(a, places, val)
+
+
+@nondifferentiable
+def require_read_first(a, places, val):
+    require_read_first_of_flat(a, places, val)
+
+
+pure(require_read_first)  # typed programs are refused where the array may show the values
 
 
 def store_again(a, places, values):

@@ -171,6 +171,53 @@ def test_linearize_of_objects_and_lists():
         linearize(lambda k: Model(k, k), 2.0)
 
 
+def test_linearize_of_what_holds_itself():
+    def with_loops():
+        model, table = Model(3.0, 2.0), {"x": 5.0}
+        model.own, table["own"] = [model], table
+        return model, table
+
+    def f(model, table):
+        return model.own[0].k ** 2 * model.w * table["own"]["x"]
+
+    value, push = linearize(f, *with_loops())
+    assert value == 90.0
+    assert push({"k": 1.0}, None) == 60.0 and push({"w": 1.0}, {"x": 1.0}) == 45.0 + 18.0
+    assert push({"own": [{"k": 1.0}]}, None) == 60.0
+    second = gradient(lambda model, table: gradient(f, model, table)[0].own[0].k, *with_loops())
+    assert (second[0].k, second[0].w, second[1]["own"]["x"]) == (20.0, 30.0, 12.0)
+
+
+def test_linearize_of_what_has_several_names():
+    def f(xs, ys, table):
+        xs[0] *= 2.0
+        return xs[0] * ys[1] + table["m"].k * table["all"][0].k
+
+    def shared():
+        xs, model = [2.0, 3.0], Model(5.0, 0.0)
+        return xs, xs, {"m": model, "all": [model]}
+
+    one, two = [1.0, 0.0], {"m": {"k": 1.0}}
+    also = {"all": [{"k": 1.0}]}
+    for tangents in [(one, None, two), (None, one, also), (one, one, {**two, **also})]:
+        assert linearize(f, *shared())[1](*tangents) == jvp(f, shared(), tangents)[1] == 6.0 + 10.0
+    for tangents in [(one, [1.0, 1.0], None), (None, None, {**two, "all": [{"k": 2.0}]})]:
+        with pytest.raises(Unsupported, match="under another name"):
+            linearize(f, *shared())[1](*tangents)
+
+
+def test_linearize_of_a_function_that_changes_the_length_of_its_arguments():
+    def f(xs, table):
+        xs.append(xs[0] * table.pop("k"))
+        return xs[-1] * xs.pop(1)
+
+    value, push = linearize(f, [2.0, 3.0], {"k": 5.0})
+    assert value == 30.0
+    assert [push([1.0, 0.0], None), push([0.0, 1.0], None), push(None, {"k": 1.0})] == [15.0, 10.0, 6.0]
+    with pytest.raises(Unsupported, match="a list of 2 tangents"):
+        push([1.0, 0.0, 0.0], None)
+
+
 def test_linearize_is_the_transpose_of_pullback():
     rng = np.random.default_rng(0)
     a = rng.normal(size=(4, 3))

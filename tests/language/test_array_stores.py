@@ -18,6 +18,7 @@ from autodiff_hook.api import generic_gradient, generic_hvp, generic_jvp
 from autodiff_hook.testing import check_gradient
 
 V = np.array([0.5, 1.5, -0.7, 2.0])
+W = np.array([1.0, 2.0, -3.0, 5.0])
 
 
 @gradient_at(V)
@@ -927,3 +928,84 @@ def numbers_made_finite_in_place(x):
 def test_numbers_made_finite_without_a_copy(mode):
     expected = differences(numbers_made_finite_in_place, 0.7, 2 if mode == "hvp" else 1)
     assert MODES[mode](numbers_made_finite_in_place, 0.7) == pytest.approx(expected, rel=1e-6)
+
+
+@gradient_at(V)
+def test_what_is_written_in_python_for_a_result_is_stored(x):
+    a, b, c, d = x + 0.0, x + 3.0, np.outer(x, x), x * x
+    np.subtract.accumulate(a, out=a)
+    np.divide.accumulate(b, out=b)
+    np.multiply.reduceat(c, [0, 2], axis=1, out=c[:, :2])
+    np.cumulative_sum(d, out=d)
+    return np.sum(W * a) + np.sum(W * b) + np.sum(W * c) + np.sum(W * d)
+
+
+def _flat_items(a):
+    a.flat[1:] = a[:-1]
+
+
+def _flat(a):
+    b = np.outer(a, a)
+    b.flat = b.T
+    a += b[:, 1]
+
+
+def _every_other(a):
+    a[::2] = a[:2][::1]
+    a[1::2] = a[1:3]
+
+
+def _column(a):
+    b = np.outer(a, a + 1.0)
+    b[:, 2] = b[1]
+    a *= b[:, 2]
+
+
+def _row_from_the_end(a):
+    b = np.outer(a, a + 1.0)[::-1, ::-1]
+    b[2] = b[:, 1]
+    a *= b[2]
+
+
+def _joined(a):
+    np.concatenate([a[2:], a[:2]], out=a)
+
+
+def _diagonal(a):
+    b = np.outer(a, a + 1.0)
+    np.fill_diagonal(b, b[::-1, 0])
+    a *= b[3]
+
+
+def _raveled(a):
+    b = np.outer(a, a + 1.0)
+    b.ravel()[::2] = b.ravel()[:8]
+    a *= b[0]
+
+
+@pytest.mark.parametrize("change", [_flat_items, _flat, _column, _row_from_the_end, _joined, _diagonal, _raveled])
+def test_what_numpy_overwrites_before_it_has_read_it_is_an_error(change):
+    def f(x):
+        a = x * 1.0
+        change(a)
+        return np.sum(W * a)
+
+    for differentiate in (gradient, pullback, lambda f, x: jvp(f, (x,), (W,))):
+        with pytest.raises(NotDifferentiable, match="overwrites elements"):
+            differentiate(f, V)
+
+
+@gradient_at(V)
+def test_memory_that_is_read_before_it_is_overwritten(x):
+    a, b, c = x * 1.0, np.outer(x, x), x * 2.0
+    _every_other(a)
+    b[0] = b[1]
+    b[:, 0] = b[:, 1]
+    b[2] = b[:, 1]
+    b.T[0] = b[3]
+    b[1], b[2] = b[2] * 1.0, b[1]
+    c[1:] = c[:-1]
+    c[:-1] = c[1:]
+    c.flat = c[::-1]
+    np.copyto(c[1:], c[:-1])
+    return np.sum(W * a) + np.sum(W * b) + np.sum(W * c)

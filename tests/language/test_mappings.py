@@ -262,3 +262,28 @@ def test_what_is_looked_up_in_large_chained_maps_is_not_searched_for():
 
     assert generic_gradient(f, 2.0) == (13.0,)
     assert len(searched_in(generic_gradient, f, 2.0)) < 100
+
+
+class KeysAndDoubles:
+    def __init__(self, held):
+        self.held = held
+
+    def keys(self):
+        return self.held
+
+    def __getitem__(self, key):
+        return 2.0 * key
+
+
+@gradient_at(0.7)
+def test_what_tuples_hold_becomes_items_of_dicts(x):
+    pairs = (("a", x), ("b", x * x))
+    d = dict(pairs, c=3.0 * x)
+    d.update((("c", d["c"] * x), ("d", x)))
+    d |= (("e", x**3),)
+    ordered, default = collections.OrderedDict(pairs), collections.defaultdict(float, pairs)
+    named, user = dict(tuple((str(i), i * x) for i in range(3))), collections.UserDict(pairs)
+    doubled = dict(KeysAndDoubles((x, x + 1.0)))
+    weights = [1.0, 2.0, 3.0, 5.0, 7.0]
+    total = sum(w * v for w, v in zip(weights, d.values())) + ordered["b"] * default["a"] + user["b"]
+    return total + named["2"] + sum(k * v for k, v in doubled.items())

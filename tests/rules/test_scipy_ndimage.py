@@ -108,6 +108,37 @@ def test_what_is_rounded_is_constant():
     assert not ad.gradient(lambda x: 1.0 * ndimage.gaussian_filter(x, 1.0, output=int).sum(), 9.0 * IMAGE)[0].any()
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda a: ndimage.shift(a, 0.5, output=a, order=1),
+        lambda a: ndimage.affine_transform(a, 0.9 * np.eye(2), output=a, order=1),
+        lambda a: ndimage.geometric_transform(a, lambda p: (p[0] * 0.7, p[1] * 0.5), output=a, order=1),
+        lambda a: ndimage.generic_filter(a, np.sum, 2, output=a),
+    ],
+)
+def test_what_is_overwritten_before_it_is_read(write):
+    def f(x):
+        a = x * 1.0
+        write(a)
+        return np.sum(a * IMAGE)
+
+    for differentiate in (ad.gradient, lambda f, x: ad.jvp(f, (x,), (IMAGE,))):
+        with pytest.raises(ad.NotDifferentiable, match="overwrites elements"):
+            differentiate(f, IMAGE)
+
+
+def test_filters_in_place():
+    def f(x):
+        a = x * 1.0
+        ndimage.gaussian_filter(a, 1.0, output=a)
+        ndimage.shift(a, 0.5, output=a)
+        ndimage.median_filter(a, 2, output=a)
+        return np.sum(a * IMAGE)
+
+    check_gradient(f, IMAGE)
+
+
 def test_measurements():
     check_gradient(lambda x: ndimage.mean(x) * ndimage.sum(x) * ndimage.variance(x), IMAGE)
     check_gradient(lambda x: sum(ndimage.center_of_mass(x)), np.abs(IMAGE))

@@ -131,7 +131,7 @@ def with_more_axes(a):
     rows[rows > 0.5] *= 2.0
     planes[1] += planes[0] * b[2, 3]
     lifted = np.expand_dims(b[0], 0)
-    lifted[0, 1:] = np.atleast_2d(b[1])[:, :-1]
+    lifted[0, 1:] = np.atleast_2d(b[1] * 1.0)[:, :-1]
     return float(np.sum(b**2) + rows[1, 2] + planes[0, 2, 0] + lifted[0, 2])
 
 

@@ -49,7 +49,7 @@ from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import CONVERSIONS, by_name, converted, is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.signatures import asked, wrapped
-from autodiff_hook.transform.one_way.stores import stored_result
+from autodiff_hook.transform.one_way.stores import require_apart, stored_result
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise import named_tuples
 from autodiff_hook.transform.specialise.abstract import (
@@ -96,6 +96,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
         return zipped(inf, s, args, strict=True)
+    require_apart(inf, function, args)
     stored = stored_result(inf, s, function, args, kwargs) if "out" in kwargs else None
     if stored is not None:
         return stored

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
+from autodiff_hook.runtime.overlaps import in_pieces
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.one_way import given_arrays
 from autodiff_hook.transform.one_way.path import Path
@@ -28,6 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.origins import makes_new
+from autodiff_hook.transform.specialise.overlaps import is_whole, may_be_overwritten, steps_alike
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.views import base_of, flat_of, is_sure, turned_back
 from autodiff_hook.transform.specialise.writing import is_stored
@@ -73,8 +75,35 @@ def store(inf: Path, s: Statement) -> Abstract | None:
     if not isinstance(inf.type_of(owner), Array):
         return None
     _require_own(inf, owner)
+    _require_read_first(inf, owner, key, value, array is not None)
     _assign(inf, owner, _updated(inf, owner, key, value))
     return known_as(inf, s, None)
+
+
+def _require_read_first(inf: Path, owner: Operand, key: Operand, value: Operand, flat: bool) -> None:
+    """Refuse a store of what shows an array into it, unless both step alike; ``flat``: through ``array.flat``."""
+    whole = owner in inf.own and is_whole(inf.type_of(key))
+    if whole or not may_be_overwritten(*map(inf.type_of, (owner, key, value))) and not flat:
+        return
+    made = inf.viewing.get(value)
+    alike = made is not None and inf.present(made.operands[0]) is inf.present(owner)
+    if (flat or made is None or not alike or not steps_alike(made, key, inf.type_of)) and _may_show(inf, value, owner):
+        raise Refused("an array is stored into memory that it shows")
+
+
+def require_apart(inf: Path, function: Any, args: Args) -> None:
+    """Refuse to fill the diagonal of an array with what the array shows."""
+    if function is np.fill_diagonal and len(args) > 1 and _may_show(inf, args[1], inf.present(args[0])):
+        raise Refused("the diagonal of an array is filled with what the array shows")
+
+
+def _may_show(inf: Path, value: Operand, array: Operand) -> bool:
+    while array not in inf.own and array in inf.viewing:
+        array = _base(inf, inf.viewing[array])
+    shown = list(inf.views.get(array, ()))
+    for view in shown:
+        shown += [x for x in inf.views.get(view, ()) if x not in shown]
+    return value in shown
 
 
 def _updated(inf: Path, owner: Operand, key: Operand, value: Operand) -> Operand:
@@ -126,7 +155,7 @@ def stored_result(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kw
     if isinstance(function, np.ufunc) and "casting" in rest and inf.pin(rest["casting"]) in _USUAL:
         del rest["casting"]
     before = inf.type_of(out)
-    if "where" in rest or not is_stored(inf, function, out) or not isinstance(before, Array):
+    if "where" in rest or not is_stored(inf, function, out) or not isinstance(before, Array) or in_pieces(function):
         return None
     _require_own(inf, out)
     result = inf.call(Constant(function), args, rest)

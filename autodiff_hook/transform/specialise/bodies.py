@@ -41,6 +41,10 @@ class Refused(Exception):
     def __str__(self) -> str:
         return str(self.reason)
 
+    def is_of_whole(self, changed: frozenset[Any]) -> bool:
+        """Whether more than the way on from a statement cannot be followed, if so much is known to be changed."""
+        return False
+
     def at(self, filename: str, position: Position | None) -> None:
         """Where it is, unless a place further inside is known."""
         if self.place is None and position is not None:
@@ -72,6 +76,16 @@ class Changes(Refused):
     def __init__(self, message: str, *places: Any) -> None:
         super().__init__(message)
         self.places = frozenset(places)
+
+    def is_of_whole(self, changed: frozenset[Any]) -> bool:
+        return not self.places <= changed
+
+
+class Rebuilt(Refused):
+    """What was to be done before a statement is more than one operation, and has taken the place of the statement."""
+
+    def is_of_whole(self, changed: frozenset[Any]) -> bool:
+        return True
 
 
 @record

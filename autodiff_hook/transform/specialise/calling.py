@@ -65,7 +65,7 @@ from autodiff_hook.transform.specialise.plans import is_hashable, known_as, requ
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 from autodiff_hook.transform.specialise.stopping import Body, stop, stopped
 from autodiff_hook.transform.specialise.wording import named
-from autodiff_hook.transform.specialise.writing import written
+from autodiff_hook.transform.specialise.writing import writing
 
 Does = Callable[[], Abstract | None]
 """What does a call: it gives the abstract value of the result, or None if something else stands in its place."""
@@ -185,11 +185,11 @@ def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: 
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found
-    for meaning in (_unfolded, _placed, _for_all_ways):
+    for meaning in (_unfolded, _placed, _for_all_ways, writing):
         does = meaning(inf, s, function, args, kwargs)
         if does is not None:
             return does()
-    for answer in (_asked, constants.written_out, written, saying.said):
+    for answer in (_asked, constants.written_out, saying.said):
         found = answer(inf, s, function, args, kwargs)
         if found is not None:
             return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from autodiff_hook.ir.types import RECEIVED, Block, Constant, Edge, Statement, Terminator, Variable
 from autodiff_hook.transform.specialise import producers, raising
 from autodiff_hook.transform.specialise.abstract import ANY, NOTHING, Abstract, Iterator, Optional, Producer, Reference
-from autodiff_hook.transform.specialise.bodies import Changes, Refused
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.certain import certain_error
 from autodiff_hook.transform.specialise.kept import is_to_be_kept, keep_function
 from autodiff_hook.transform.specialise.lattice import is_none, is_true
@@ -105,7 +105,7 @@ class Ends:
         try:
             do(*args)
         except Refused as reason:
-            if isinstance(reason, Changes) and not reason.places <= self.inf.program.changed:
+            if reason.is_of_whole(self.inf.program.changed):
                 raise
             self.inf.traps.put(block, reason, terminator.position)
             return True

@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise import keywords, producers, raising
 from autodiff_hook.transform.specialise.abstract import Abstract, Closure, Dict, Fresh, Instance, Outside, Tuple
 from autodiff_hook.transform.specialise.activations import Activations
 from autodiff_hook.transform.specialise.assumptions import Assumptions
-from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Refused, foreseen, lifted
+from autodiff_hook.transform.specialise.bodies import Body, Changes, Parameters, Rebuilt, Refused, foreseen, lifted
 from autodiff_hook.transform.specialise.ends import Ends
 from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.gathering import gather
@@ -273,10 +273,11 @@ class Inference:
 
     def before(self, s: Statement, op: str, operands: list[Operand], data: Any = None) -> Operand:
         """The result of an operation that is done before ``s``, which is being interpreted."""
-        made = Statement(op, operands, Variable(), data, s.position)
+        assert self.block is not None
+        made, end = Statement(op, operands, Variable(), data, s.position), self.block.terminator
         found = self.evaluate(self, made)
-        if found is None or self.block is None:
-            raise Refused(f"{op} is no single operation")
+        if found is None:
+            raise (Refused if self.block.terminator is end else Rebuilt)(f"{op} is no single operation")
         self.insert(made, found)
         return made.made
 
@@ -290,15 +291,18 @@ class Inference:
         self.block.statements.insert(self.index, s)
         self.index += 1
 
-    def first(self, s: Statement) -> Abstract | None:
-        """Evaluate a statement before the one that is being interpreted, which was made to follow it."""
+    def first(self, *statements: Statement) -> Abstract | None:
+        """Evaluate statements before the one that is being interpreted, which was made to follow them."""
         assert self.block is not None
         following = self.block.statements[self.index]
-        self.block.statements.insert(self.index, s)
-        found = self.evaluate(self, s)
-        if found is None:
-            return None
-        self.types[s.made], self.index = found, self.index + 1
+        self.block.statements[self.index : self.index] = statements
+        for s in statements:
+            found = self.evaluate(self, s)
+            if found is None:
+                return None
+            if s.result is not None:
+                self.types[s.result] = found
+            self.index += 1
         return self.evaluate(self, following)
 
     def assume(self, operand: Operand) -> None:
@@ -366,7 +370,7 @@ class Inference:
             try:
                 result = self.evaluate(self, statement)
             except Refused as reason:
-                if isinstance(reason, Changes) and not reason.places <= self.program.changed:
+                if reason.is_of_whole(self.program.changed):
                     raise
                 self.ends.cut(block, statement, reason)
                 return

@@ -22,6 +22,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of, reached, sites_in
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
+from autodiff_hook.transform.specialise.overlaps import is_whole, may_be_overwritten, steps_alike
 from autodiff_hook.transform.specialise.plans import checked
 from autodiff_hook.transform.specialise.program import (
     APPEND,
@@ -144,6 +145,7 @@ class _Settling:
                 if self._keeps(s, name) and self._changes_after(root, *self.places[s]):
                     raise self._refused(root, "is changed in place after a list was given it")
         for block, place in self.changes[root]:
+            self._require_read_first(root, block.statements[place], names)
             for name in names.intersection(live_from(block, self.live, place + 1)):
                 row, changed = self._row_iterated(root, name), self._row(block.statements[place].operands[1])
                 if row is None or changed is None:
@@ -154,6 +156,19 @@ class _Settling:
         for name in names:
             if name not in self.made and self._changes_after(root, *self.homes[name]):
                 raise self._refused(root, "is changed in place, and has several names")
+
+    def _require_read_first(self, root: Variable, store: Statement, names: set[Variable]) -> None:
+        """Refuse a store of what may show the array, unless NumPy reads all of it before it is overwritten."""
+        _, key, value = store.operands
+        if (
+            value not in names
+            or is_whole(self.type_of(key))
+            or not may_be_overwritten(*map(self.type_of, store.operands))
+        ):
+            return
+        made = self.made.get(value)
+        if made is None or made.operands[0] is not root or not steps_alike(made, key, self.type_of):
+            raise self._refused(root, "is stored into memory that it shows")
 
     def _refused(self, root: Variable, what: str) -> Refused:
         """Why a program is refused that changes an array."""

@@ -21,7 +21,7 @@ from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.program import STORE
 from autodiff_hook.transform.specialise.ruled import array_before
-from autodiff_hook.transform.specialise.views import flat_of, redirect
+from autodiff_hook.transform.specialise.views import flat_of, may_show, redirect
 
 _WIDTHS: Final = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 _WHOLE: Final = ("+", "-", "*", "//", "%", "&", "|", "^", "<<", ">>")
@@ -32,6 +32,8 @@ def store(inf: Inference, s: Statement) -> Abstract | None:
     """``owner[key] = value``."""
     array = flat_of(inf.type_of(s.operands[0]))
     if array is not None:
+        if may_show(inf, s.operands[2], array):
+            raise Refused("an array is stored through array.flat into memory that it may show")
         s.operands[0] = inf.before(s, "call_method", [array, Constant(-1)], ("reshape", ()))
     if isinstance(inf.type_of(s.operands[0]), Array):
         s.operands[1] = _places(inf, s, s.operands[1])

@@ -16,16 +16,17 @@ from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.reports import Reason
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Lookup, Tuple
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.memory import replaced
-from autodiff_hook.transform.specialise.origins import TypeOf
+from autodiff_hook.transform.specialise.origins import TypeOf, makes_new
+from autodiff_hook.transform.specialise.overlaps import may_be_overwritten
 from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
 from autodiff_hook.transform.specialise.plans import checked, items_of
 from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan, Program, RulePlan
 from autodiff_hook.transform.specialise.questions import QUESTIONS
-from autodiff_hook.transform.specialise.writing import store_before
 
 _SURE: Final = (
     *((np.ndarray.squeeze, 2), (np.squeeze, 2), (np.expand_dims, 2)),
@@ -117,9 +118,39 @@ def redirect(inf: Inference, s: Statement) -> None:
             continue
         if not is_sure(made, inf.type_of):
             _require_order(inf, base)
+        if may_be_overwritten(*map(inf.type_of, (view, *s.operands[1:]))) and may_show(inf, s.operands[2], base):
+            raise Refused("an array is stored into memory that it may show")
         copied = inf.before(s, "call_method", [view], ("copy", ()))
         store_before(inf, s, [copied, *s.operands[1:]])
         s.operands[:] = [base, *_whole(inf, s, base, made, copied)]
+
+
+def may_show(inf: Inference, value: Operand, array: Operand) -> bool:
+    """Whether a value may share memory with an array."""
+    if not isinstance(inf.type_of(value), Array):
+        return False
+    owner, made = _shown(inf, array)
+    root, new = _shown(inf, value)
+    return root is owner or not new and (not made or not inf.is_from_outside(root))
+
+
+def _shown(inf: Inference, array: Operand) -> tuple[Operand, bool]:
+    """What an array is a view of in the end, and whether that has memory of its own."""
+    while True:
+        array = inf.final(array)
+        made = maker(inf, array)
+        base = base_of(made, inf.type_of)
+        if base is None:
+            return array, made is not None and makes_new(made, inf.type_of)
+        array = base
+
+
+def store_before(inf: Inference, s: Statement, operands: list[Operand]) -> None:
+    """An assignment to an item before the statement at hand."""
+    inner = Statement("setitem", operands, None, None, s.position)
+    if inf.evaluate(inf, inner) is None:
+        raise Refused("a store that is several operations")
+    inf.insert(inner)
 
 
 def _whole(inf: Inference, s: Statement, base: Operand, made: Statement, copied: Operand) -> list[Operand]:

@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
+from autodiff_hook.runtime.overlaps import in_pieces
 from autodiff_hook.transform.specialise.abstract import Abstract, Array
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.views import may_show, store_before
 
 
-def written(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
-    """``np.exp(a, out=b)``, ``b.fill(x)``; None if it is none."""
-    if "out" in kwargs and is_stored(inf, function, kwargs["out"]):
-        return _result_written(inf, s, function, args, kwargs)
-    if function is not np.ndarray.fill or kwargs or len(args) != 2 or not isinstance(inf.type_of(args[0]), Array):
+def writing(
+    inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs
+) -> Callable[[], Abstract | None] | None:
+    """What does ``np.exp(a, out=b)`` or ``b.fill(x)``; None if it is none."""
+    if function is np.fill_diagonal and len(args) > 1 and not inf.one_way and may_show(inf, args[1], args[0]):
+        raise Refused("the diagonal of an array is filled with what the array shows")
+    if function is np.ndarray.fill and not kwargs and len(args) == 2 and isinstance(inf.type_of(args[0]), Array):
+        return lambda: _filled(inf, s, *args)
+    if "out" not in kwargs or not is_stored(inf, function, kwargs["out"]):
         return None
-    _store(inf, s, args[0], Constant(Ellipsis), args[1])
+    rest = {name: x for name, x in kwargs.items() if name != "out"}
+    if isinstance(function, np.ufunc) and set(rest) == {"where"}:
+        return lambda: _part_written(inf, s, function, args, rest["where"], kwargs["out"])
+    if inf.one_way or isinstance(function, np.ufunc) and "where" in rest or in_pieces(function):
+        return None
+    return lambda: _result_written(inf, s, function, args, rest, kwargs["out"])
+
+
+def _filled(inf: Inference, s: Statement, array: Operand, value: Operand) -> Abstract:
+    _store(inf, s, array, Constant(Ellipsis), value)
     return _done(inf, s, Constant(None))
 
 
 def _done(inf: Inference, s: Statement, value: Operand) -> Abstract:
     """The call is nothing more: if its block is visited again, what it stores is there already."""
-    s.op, s.operands, s.data = "same", [value], None
+    _write_done(s, value)
     return alias(inf, s, value)
 
 
-def _result_written(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
-    rest = dict(kwargs)
-    out = rest.pop("out")
-    if isinstance(function, np.ufunc) and set(rest) == {"where"}:
-        _store(inf, s, out, *_chosen_part(inf, s, function, args, rest["where"], out))
-    elif inf.one_way or isinstance(function, np.ufunc) and "where" in rest:
-        return None
-    else:
-        result = inf.before(s, "call", [Constant(function), *args, *rest.values()], tuple(rest))
-        _store(inf, s, out, Constant(Ellipsis), result)
+def _write_done(s: Statement, value: Operand) -> None:
+    s.op, s.operands, s.data = "same", [value], None
+
+
+def _part_written(inf: Inference, s: Statement, function: Any, args: Args, where: Operand, out: Operand) -> Abstract:
+    _store(inf, s, out, *_chosen_part(inf, s, function, args, where, out))
     return _done(inf, s, out)
+
+
+def _result_written(
+    inf: Inference, s: Statement, function: Any, args: Args, rest: Kwargs, out: Operand
+) -> Abstract | None:
+    made = Statement("call", [Constant(function), *args, *rest.values()], Variable(), tuple(rest), s.position)
+    store = Statement("setitem", [out, Constant(Ellipsis), made.made], None, None, s.position)
+    _write_done(s, out)
+    return inf.first(made, store)
 
 
 def _chosen_part(
@@ -70,11 +91,3 @@ def _store(inf: Inference, s: Statement, *operands: Operand) -> None:
         inf.before(s, "setitem", list(operands))
     else:
         store_before(inf, s, list(operands))
-
-
-def store_before(inf: Inference, s: Statement, operands: list[Operand]) -> None:
-    """An assignment to an item before the statement at hand."""
-    inner = Statement("setitem", operands, None, None, s.position)
-    if inf.evaluate(inf, inner) is None:
-        raise Refused("a store that is several operations")
-    inf.insert(inner)

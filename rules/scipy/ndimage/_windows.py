@@ -3,11 +3,18 @@
 import numpy as np
 from scipy.ndimage import _ni_support
 
+from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.runtime import overlaps
 from autodiff_rules.scipy._borders import CONSTANT, PADDING, extended, folded
 
 MODES = {_ni_support._extend_mode_to_code(name): name for name in (*PADDING, *CONSTANT)}
 """The names of SciPy's numbers; what has the same number is the same."""
 ZEROS = _ni_support._extend_mode_to_code("constant")
+
+
+@nondifferentiable
+def require_apart(output, input):
+    overlaps.require_apart(output, input)
 
 
 def line_windows(x, size, axis, mode, cval, origin):

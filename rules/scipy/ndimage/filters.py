@@ -11,7 +11,7 @@ from autodiff_rules._definitions import follow_instead
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._bilinear import bilinear
 from autodiff_rules.scipy._standins import write_instead
-from autodiff_rules.scipy.ndimage._windows import ZEROS, line_windows, spread, windows
+from autodiff_rules.scipy.ndimage._windows import ZEROS, line_windows, require_apart, spread, windows
 
 
 def filtered(x, w, options, cval):
@@ -110,6 +110,7 @@ def generic_filter(input, function, footprint, output, mode, cval, origins, argu
     """``_nd_image.generic_filter``: a call for each element, with what is around it."""
     if isinstance(function, LowLevelCallable):
         raise NotDifferentiable("scipy.ndimage.generic_filter with a compiled function is not differentiated")
+    require_apart(output, input)
     around = np.stack([np.ravel(part) for part in windows(input, footprint, mode, cval, origins)], -1).astype(float)
     for row, place in enumerate(np.ndindex(*np.shape(output))):
         output[place] = function(around[row], *arguments, **keywords)

@@ -18,7 +18,7 @@ from autodiff_hook.semantics.meanings import meaning_of, means
 from autodiff_hook.semantics.opaque import loses
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._standins import stand_in, write_instead
-from autodiff_rules.scipy.ndimage._windows import MODES
+from autodiff_rules.scipy.ndimage._windows import MODES, require_apart
 
 OF_COEFFICIENTS = {"constant": "mirror", "wrap": "mirror"}
 """How coefficients go on beyond the borders, where that is not as the image does."""
@@ -169,6 +169,7 @@ def places_of(coordinates, matrix, offset, output):
 def transform_of_image(
     input, mapping, coordinates, matrix, offset, output, order, mode, cval, padding, arguments, keywords
 ):
+    require_apart(output, input)
     args = (mapping, coordinates, matrix, offset, RESULT, order, mode, BEYOND, padding, arguments, keywords)
     output[...] = sampled(input, (geometric_transform_native, args, output.shape), cval)
 
@@ -177,6 +178,7 @@ def transform_of_image(
 def geometric_transform(
     input, mapping, coordinates, matrix, offset, output, order, mode, cval, padding, arguments, keywords
 ):
+    require_apart(output, input)
     places = places_of(coordinates, matrix, offset, output)
     return interpolated(input, places + padding, order, MODES[mode], cval)
 
@@ -185,6 +187,7 @@ def mapped(input, mapping, coordinates, matrix, offset, output, order, mode, cva
     """``geometric_transform`` with a function that says the places."""
     if isinstance(mapping, LowLevelCallable):
         raise NotDifferentiable("scipy.ndimage.geometric_transform with a compiled function is not differentiated")
+    require_apart(output, input)
     rows = np.array([mapping(place, *arguments, **keywords) for place in np.ndindex(*np.shape(output))])
     places = np.reshape(np.transpose(rows), (np.ndim(input), *np.shape(output)))
     geometric_transform_native(input, None, places, None, None, output, order, mode, cval, padding, None, None)
@@ -213,11 +216,13 @@ def zoomed_places(zoom, shift, output, grid_mode):
 
 
 def zoom_of_image(input, zoom, shift, output, order, mode, cval, padding, grid_mode):
+    require_apart(output, input)
     args = (zoom, shift, RESULT, order, mode, BEYOND, padding, grid_mode)
     output[...] = sampled(input, (_nd_image.zoom_shift, args, output.shape), cval)
 
 
 @stand_in(_nd_image.zoom_shift, 3, fixed=zoom_of_image, at=(1, 2, 6))
 def zoom_shift(input, zoom, shift, output, order, mode, cval, padding, grid_mode):
+    require_apart(output, input)
     places = zoomed_places(zoom, shift, output, grid_mode)
     return interpolated(input, places + padding, order, MODES[mode], cval)
