@@ -17,6 +17,7 @@ from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Term
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.records import record
 from autodiff_hook.runtime.altering import tried
+from autodiff_hook.runtime.arguments import are_shared
 from autodiff_hook.runtime.binding import Call, Shape
 from autodiff_hook.runtime.finishing import take_parameters
 from autodiff_hook.runtime.forms import aimed
@@ -57,6 +58,8 @@ def second_order(
     if found is MISS:
         raise Refused("what is guarded on entry is not so")
     constants, primals, _, _ = found
+    if are_shared(primals):
+        raise Refused("a list or a dict that is known in two ways, in second order")
     given = Call(slope, (*primals, *constants), Shape(len(primals), len(constants)))
     within, gradients = _gradients(given, "gradient" if act is None else "value_aux", strong)
     for stage, seconds in within.times.items():
