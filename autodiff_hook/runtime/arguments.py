@@ -211,11 +211,21 @@ def arguments(args: tuple[Any, ...], one_way: bool, changed: Container[Any], sha
 
     Dicts at the places that are ``changed`` may be asked for any key.
     """
+    if shared:
+        return [
+            _outside(x) if type(x) in (list, dict, tuple) else argument(x, one_way, changed, ("argument", i))
+            for i, x in enumerate(args)
+        ]
     found = [argument(x, one_way, changed, ("argument", i)) for i, x in enumerate(args)]
-    if not shared and not any(isinstance(x, (*BY_CODE, Outside)) for x in found):
+    if not any(isinstance(x, (*BY_CODE, Outside)) for x in found):
         return found
-    # A list may be what another one, an object or a function holds that is passed: what is read of it belongs to all.
-    return [Outside(type(v), example=v) if isinstance(x, (Tuple, List, Dict)) else x for v, x in zip(args, found)]
+    # A list may be what an object or a function holds that is passed, too: what is read of it belongs to both.
+    return [_outside(v) if isinstance(x, (Tuple, List, Dict)) else x for v, x in zip(args, found)]
+
+
+def _outside(value: Any) -> Outside:
+    """What has parts that are loaded as the program reads them."""
+    return Outside(type(value), example=value)
 
 
 def are_shared(args: tuple[Any, ...]) -> bool:
