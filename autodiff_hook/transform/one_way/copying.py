@@ -46,66 +46,71 @@ def copied_alone(inf: Path, operand: Operand) -> Operand | None:
     return inf.perform("call_method", [operand, IN_ITS_ORDER], ("copy", ())) if isinstance(value, Array) else None
 
 
+class Copies:
+    """The copies that are made: what was one object is one in the copy, too, by whatever names it is loaded."""
+
+    def __init__(self, inf: Path) -> None:
+        self.inf = inf
+        self.made: dict[Any, Operand] = {}
+        self.loaded: dict[int, list[Operand]] = {}
+        """What is loaded on entry, by what it was."""
+
+    def key(self, operand: Operand) -> Any:
+        """What an operand is known by: what it is on entry, or itself if the program has made it."""
+        value, known = self.inf.type_of(operand), self.inf.final(operand)
+        alike = isinstance(value, (Known, Number, Instance)) or isinstance(value, Array) and value.scalar
+        if alike or not self.inf.world.is_outside(known):
+            return operand
+        self.loaded.setdefault(id(value.example), []).append(known)
+        return id(value.example)
+
+    def guard(self) -> None:
+        """What is one object is to be one again, and what is two is to be two."""
+        for first, *others in self.loaded.values():
+            for other in others:
+                if other is not first:
+                    self.inf.world.same(first, other)
+        self.inf.world.distinct([names[0] for names in self.loaded.values()])
+
+
 def copied_deeply(inf: Path, operand: Operand) -> Operand:
-    """A deep copy: what was one object is one in the copy, too."""
-    done: dict[Operand, Operand] = {}
-    made = copied(inf, operand, done)
-    known: dict[int, Operand] = {}
-    for example, x in filter(None, [_loaded(inf, x) for x in done]):
-        inf.world.same(x, known.setdefault(id(example), x))
-    inf.world.distinct([*known.values()])
+    """A deep copy."""
+    copies = Copies(inf)
+    made = copied(inf, operand, copies)
+    copies.guard()
     return made
 
 
-def _loaded(inf: Path, operand: Operand) -> tuple[Any, Operand] | None:
-    """What an operand is on entry, and what it is loaded as; None if it is made by the program or has no identity."""
-    value, known = inf.type_of(operand), inf.final(operand)
-    if isinstance(value, (Known, Number, Instance)) or not inf.world.is_outside(known):
-        return None
-    return value.example, known
-
-
-def _known_before(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand:
-    """What has been copied and is the same object, loaded from another place."""
-    mine = None if operand in done else _loaded(inf, operand)
-    if mine is None:
-        return operand
-    others = ((x, _loaded(inf, x)) for x in done)
-    return next((x for x, other in others if other is not None and other[0] is mine[0]), operand)
-
-
-def copied(inf: Path, operand: Operand, done: dict[Operand, Operand]) -> Operand:
-    """A deep copy; ``done`` has the copies that are made."""
+def copied(inf: Path, operand: Operand, copies: Copies) -> Operand:
+    """A deep copy, one of several."""
     operand = inf.present(operand)
-    known = _known_before(inf, operand, done)
-    if known is not operand:
-        done[operand] = done[known]
-    if operand not in done:
+    done, name = copies.made, copies.key(operand)
+    if name not in done:
         value = inf.type_of(operand)
         cls = list if isinstance(value, List) else getattr(value, "cls", None)
         own = isinstance(value, Container) and cls in DICTS
         if own or cls is dict and not isinstance(value, Instance):
-            made = done[operand] = inf.made_like(operand, {}) if own else inf.made(dict, {})
+            made = done[name] = inf.made_like(operand, {}) if own else inf.made(dict, {})
             for key, item in pairs(inf, operand).items():
-                known = as_key(inf, copied(inf, inf.shown(key), done)) if is_open(key) else key
-                inf.content(made)[known] = copied(inf, item, done)
+                known = as_key(inf, copied(inf, inf.shown(key), copies)) if is_open(key) else key
+                inf.content(made)[known] = copied(inf, item, copies)
         elif cls is list and not isinstance(value, Instance):
-            made = done[operand] = inf.made(list, [])
-            inf.content(made).extend(copied(inf, x, done) for x in parts(inf, operand))
+            made = done[name] = inf.made(list, [])
+            inf.content(made).extend(copied(inf, x, copies) for x in parts(inf, operand))
         elif operand in inf.tuples or isinstance(value, Tuple) and value.cls is tuple:
-            done[operand] = inf.perform("build_tuple", [copied(inf, x, done) for x in parts(inf, operand)])
+            done[name] = inf.perform("build_tuple", [copied(inf, x, copies) for x in parts(inf, operand)])
         elif is_object(value) and is_plainly_copied(inf, value.cls, "__deepcopy__"):
             made, held = instance(inf, value.cls), _attributes(inf, operand, value)
-            done[operand] = made
-            inf.members(made).update((name, copied(inf, x, done)) for name, x in held.items())
+            done[name] = made
+            inf.members(made).update((name, copied(inf, x, copies)) for name, x in held.items())
         elif is_object(value):
             raise Refused(f"a deep copy of {named(value)}")
         else:
             alone = copied_alone(inf, operand)
             if alone is None:
                 raise Refused(f"a deep copy of {named(value)}")
-            done[operand] = alone
-    return done[operand]
+            done[name] = alone
+    return done[name]
 
 
 def is_plainly_copied(inf: Path, cls: type, hook: str) -> bool:
