@@ -14,7 +14,7 @@ from autodiff_hook.runtime.binding import Shape
 from autodiff_hook.runtime.code_guards import CodeGuards
 from autodiff_hook.runtime.given_functions import BY_CODE, are_apart, is_anew, is_like
 from autodiff_hook.runtime.slots import Attribute
-from autodiff_hook.transform.specialise.abstract import Bound, Closure, Outside, Partial
+from autodiff_hook.transform.specialise.abstract import Bound, Closure, Known, Outside, Partial, Tuple
 from autodiff_hook.transform.specialise.bodies import Parameters, Refused, bind, made_before
 from autodiff_hook.transform.specialise.lattice import sites_in
 
@@ -138,6 +138,13 @@ class LoadedFunctions(CodeGuards):
         else:
             self.types[operand] = self._partial(operand, value)
         self.making.pop()
+        return operand
+
+    def _several(self, operand: Variable, values: tuple[Any, ...]) -> Variable:
+        """A tuple with functions that are known by their code."""
+        items = self._held(operand, values)
+        kinds = [Known(x.value) if isinstance(x, Constant) else self.types[x] for x in items]
+        self.types[operand] = Tuple(tuple(kinds), example=values)
         return operand
 
     def _function(self, operand: Variable, function: FunctionType, given: bool) -> Closure:

@@ -361,6 +361,8 @@ class Prologue(LoadedFunctions):
             return self._queue(operand, value)
         if self.anew and is_anew(value):
             return self._by_code(operand, value)
+        if self.anew and type(value) is tuple and any(map(is_anew, value)):
+            return self._several(operand, value)
         if type(value) is MappingProxyType:
             shown = self.call(behind, operand)
             self.require_same(self.call(type, shown), type(behind(value)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import math
 from functools import partial
 
 import numpy as np
@@ -66,6 +68,13 @@ def by_a_partial(i):
     return lambda p: stepped(f, p), 0.4
 
 
+def in_a_tuple(i):
+    def composed(*functions):
+        return lambda p: functools.reduce(lambda y, f: f(y), functions, p)
+
+    return composed(slope_of(1.0 + i), math.sin, lambda y: y + i), 0.4
+
+
 def in_an_object(i):
     model = Model(1.0 + i, slope_of(2.0 + i))
     return lambda p: stepped(model.then, p) * model.slope(p), 0.4
@@ -112,6 +121,7 @@ ALL = [
     by_default,
     by_a_method,
     by_a_partial,
+    in_a_tuple,
     in_an_object,
     given,
     given_method,
