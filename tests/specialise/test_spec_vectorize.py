@@ -104,16 +104,36 @@ def made_of_a_closure(a):
     return np.sum(scaled(a)) + np.sum(scaled(a, 3.0) * a) + np.sum(scaled(a, a[::-1]))
 
 
-@pytest.mark.parametrize(
-    "f", [vectors, matrices, of_two, made_there, of_a_number_and_one, of_rows_and_columns, made_of_a_closure]
-)
+def made_with_types(a):
+    k = a[0] * 2.0
+    scaled = np.vectorize(lambda x, y=1.0: x * k if x > 0.0 else 1, otypes=[float])
+    noted_there = np.vectorize(noted, otypes="d")
+    return np.sum(scaled(a)) + np.sum(scaled(a, a[::-1]) * a) + np.sum(noted_there(np.outer(a, a))[1])
+
+
+def of_lists(a):
+    k = a[0] * 2.0
+    scaled = np.vectorize(lambda x, y=1.0: x * k + y)
+    return np.sum(scaled([a[0], a[1] * 2.0, 3.0]) * a[:3]) + np.sum(scaled([x * x for x in a], a))
+
+
+TYPED = [vectors, matrices, of_two, made_there, of_a_number_and_one, of_rows_and_columns, made_of_a_closure]
+
+
+@pytest.mark.parametrize("f", [*TYPED, made_with_types, of_lists])
 def test_what_is_typed(f):
     check(f, A, specialised=None if specialising.ONE_WAY else True)
     if not (GENERIC or specialising.ONE_WAY):
         assert has_all_ways(f, "gradient", "value")
 
 
-@pytest.mark.parametrize("f", [of_floats, of_whole, of_mixed, of_several, by_name, of_a_number])
+def made_with_other_types(a):
+    counted = np.vectorize(lambda x: x * x, otypes=[int])
+    both = np.vectorize(several, otypes=[float, float])(a)
+    return np.sum(counted(a) * a) + np.sum(both[0] * both[1])
+
+
+@pytest.mark.parametrize("f", [of_floats, of_whole, of_mixed, of_several, by_name, of_a_number, made_with_other_types])
 def test_what_may_be_carried(f):
     check(f, A, specialised=None)
     check(f, A[::-1].copy(), specialised=None)

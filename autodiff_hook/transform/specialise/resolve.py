@@ -63,7 +63,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.calling import BODIES, STEPS, call_expanded, call_known, call_of
+from autodiff_hook.transform.specialise.calling import BODIES, NAMED, STEPS, call_expanded, call_known, call_of
 from autodiff_hook.transform.specialise.dividing import divide
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
@@ -93,7 +93,7 @@ from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.spoken import require_native
-from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
+from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized, with_options
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
@@ -379,5 +379,7 @@ BODIES[functools.reduce] = reduced
 for _getter in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
     BODIES[_getter] = helpers.getter
     STEPS.add(_getter)
-BODIES[np.vectorize] = BODIES[vectorizing.vectorized] = vectorized
+for _vectorizing in (np.vectorize, vectorizing.vectorized, vectorizing.vectorized_as_float):
+    BODIES[_vectorizing] = vectorized
+NAMED[np.vectorize] = with_options
 BODIES[managing.manager], BODIES[managing.begun], BODIES[managing.ended] = halves.make, halves.begin, halves.end

@@ -6,14 +6,15 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Args, Constant, Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.semantics.equivalents import iterating, vectorizing
 from autodiff_hook.transform.specialise import partials
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, List, same_dtype
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, List, Tuple, same_dtype
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.lattice import is_number_of, number_types
+from autodiff_hook.transform.specialise.lattice import is_number_of, known, number_types
+from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.plans import checked, items_of, known_as, spread
 from autodiff_hook.transform.specialise.program import PURE, Given
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
@@ -31,11 +32,12 @@ def vectorized(inf: Inference, s: Statement, called: Any, args: Args) -> Abstrac
     if called is np.vectorize and len(args) == 1:
         return partials.make(inf, s, [Constant(vectorizing.vectorized), *args], {})
     function: Operand = Constant(called)
-    otypes = None
-    if called is vectorizing.vectorized:
+    otypes = "d" if called is vectorizing.vectorized_as_float else None
+    if called in (vectorizing.vectorized, vectorizing.vectorized_as_float):
         function, *args = args
     elif type(called) is not np.vectorize or not _is_plain(called, called.pyfunc, called.otypes):
         raise Refused("a call of np.vectorize with options")
+    args = [_as_array(inf, s, x) for x in args]
     together = _are_paired(inf, args)
     kinds = list(map(inf.type_of, args[together:]))
     others = any(number_types(kind) not in _PLAIN for kind in kinds[not together :])
@@ -52,6 +54,16 @@ def vectorized(inf: Inference, s: Statement, called: Any, args: Args) -> Abstrac
     return inline_call(inf, s, code, [function, *args], {})
 
 
+def with_options(inf: Inference, s: Statement, called: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """``np.vectorize(f, otypes=[float])``."""
+    made = maker(inf, kwargs["otypes"]) if {*kwargs} == {"otypes"} else None
+    held = made.operands if made is not None and made.op == "build_list" else list(kwargs.values())
+    kind = known(inf.type_of(held[0])) if len(held) == 1 else None
+    if len(args) != 1 or not (kind == "d" or kind in (float, np.float64)):
+        raise Refused("a call of np.vectorize with options")
+    return partials.make(inf, s, [Constant(vectorizing.vectorized_as_float), *args], {})
+
+
 _CODE: Final = {
     (False, True): vectorizing.vectorized,
     (False, False): vectorizing.vectorized_as_float,
@@ -65,6 +77,14 @@ def _are_paired(inf: Inference, args: Args) -> int:
     kinds = list(map(inf.type_of, args[:2]))
     pair = len(kinds) == 2 and _is_of_doubles(kinds[1])
     return 2 if pair and (_is_of_doubles(kinds[0]) or is_number_of(kinds[0], _FLOATS)) else 0
+
+
+def _as_array(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """A list or a tuple as NumPy takes it."""
+    kind = inf.type_of(operand)
+    cls = type(kind.value) if isinstance(kind, Known) else kind.cls if isinstance(kind, (List, Tuple)) else None
+    listed = cls is list or cls is tuple
+    return inf.before(s, "call", [Constant(np.asarray), operand], ()) if listed else operand
 
 
 def _is_of_doubles(kind: Abstract) -> bool:
