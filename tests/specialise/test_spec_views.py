@@ -451,3 +451,24 @@ def viewed_as_it_is(a):
 def test_views_of_the_same_type():
     check(viewed_as_it_is, MATRIX)
     assert GENERIC or ONE_WAY or has_all_ways(viewed_as_it_is)
+
+
+def test_places_that_are_stored_into_by_masks_and_lists():
+    def of_no_axes(x):
+        given = np.asarray(x * 1.0)
+        made, bad = np.empty_like(given), np.isclose(given, 0.0)
+        made[~bad] = np.sin(given[~bad]) * given[~bad]
+        made[~bad] += given[~bad]
+        made[bad] = 0.0
+        return float(made)
+
+    def by_lists(x):
+        a = np.ones(4) * x
+        a[[0, 2]] = np.array([x * x, x])
+        a[None] = a[::-1] * x
+        a[[1, 3]] = a[:2]
+        return float((a * np.arange(4.0)).sum())
+
+    for f in (of_no_axes, by_lists):
+        for x in (1.7, 0.4):
+            check(f, x)
