@@ -123,7 +123,7 @@ class Alter:
 def _require_alone(changed: list[Any], reached: list[Any]) -> None:
     """Give up if an array that is changed can be seen in another place, or what may show one can be reached."""
     if changed:
-        lying = Counter([id(root_of(x)) for x in reached if isinstance(x, np.ndarray)])
+        lying = Counter([id(root_of(x)) for x in reached if issubclass(type(x), np.ndarray)])
         alone = [x is not None and is_alone(x) and lying[id(root_of(x))] == 1 for x in changed]
         if not all(alone) or any(map(hides, reached)):
             raise Given("an array that is changed may be seen in another place")

@@ -59,12 +59,13 @@ def places_written(function: Any) -> tuple[int, ...] | None:
 
 def _calls_back(value: Any) -> bool:
     """Whether native code that is given ``value`` may call code that writes."""
-    if isinstance(value, BuiltinFunctionType):
+    if type(value) is BuiltinFunctionType:
         method = _behind(value)
         return method is not None and places_written(method) != ()
-    if isinstance(value, (FunctionType, MethodType)):
+    if type(value) in (FunctionType, MethodType):
         return places_written(getattr(value, "__func__", value)) != ()
-    cls = value if isinstance(value, type) else type(value)
-    if kind_of(type(value)) != "object" and not isinstance(value, type):
+    is_class = issubclass(type(value), type)
+    cls = value if is_class else type(value)
+    if kind_of(type(value)) != "object" and not is_class:
         return False
     return cls is functools.partial or bool(cls.__flags__ & HEAP_TYPE) and package_of(cls) not in STANDARD

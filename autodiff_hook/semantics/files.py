@@ -39,7 +39,7 @@ def reading(function: Any, name: str) -> Meaning:
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         file = args[0] if args else kwargs.get(name)
         unknown = written_to(alg, file)
-        if unknown is None and not isinstance(file, _FILES) and loses(alg, t, None, args, kwargs):
+        if unknown is None and not issubclass(type(file), _FILES) and loses(alg, t, None, args, kwargs):
             return call_opaque(alg, t, function, args, kwargs, "which reads numbers out of texts")
         value, token = call_showing(alg, function, args, kwargs)
         return value, token if unknown is None else lose(alg, value, unknown)

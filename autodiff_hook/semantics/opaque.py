@@ -76,7 +76,7 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
     if not (is_answer(result) and not any(is_changed(*pair) for pair in arrays)):
         for array, content in arrays:
             overwritten(alg, array, content, unknown)
-    if isinstance(result, _SUSPENDED):
+    if issubclass(type(result), _SUSPENDED):
         for reference, _ in before:
             note_rewritten(alg, reference, unknown)
     if remembers(function):
@@ -244,7 +244,7 @@ def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> N
     if before is None:
         if type(reference) is bytearray and is_shown(reference):
             fail(bytearray, "in whose memory others look (a memoryview or a NumPy array): it takes no derivatives then")
-        if isinstance(reference, IOBase):
+        if issubclass(type(reference), IOBase):
             note_file(alg, reference, unknown)
         else:
             (note_rewritten if is_typed_array(reference) else note_lost)(alg, reference, unknown)
@@ -259,7 +259,7 @@ def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> N
                 if old is not new:
                     keep(alg, reference, index, lose(alg, new, unknown))
     else:
-        now = _of_cell(reference) if isinstance(reference, CellType) else _by_identity(reference)
+        now = _of_cell(reference) if type(reference) is CellType else _by_identity(reference)
         for place, (key, new) in now.items():
             if place not in before or before[place][1] is not new:
                 keep(alg, reference, key, lose(alg, new, unknown))
@@ -310,7 +310,7 @@ def is_plain(value: Any) -> bool:
 
 def is_answer(value: Any) -> bool:
     """Whether a value is a truth value, or an array of some: what gives one has looked at its arguments."""
-    return isinstance(value, (bool, np.bool_)) or type(value) is np.ndarray and value.dtype.kind == "b"
+    return type(value) in (bool, np.bool_) or type(value) is np.ndarray and value.dtype.kind == "b"
 
 
 def fail(function: Any, reason: str) -> None:

@@ -292,7 +292,7 @@ def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> A
         return assigned.read(inf, s, home, Constant(home), name)
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
-    data = values or type(found) is np.ndarray or isinstance(found, TextIOBase) or is_object(inf.world, found)
+    data = values or type(found) is np.ndarray or issubclass(type(found), TextIOBase) or is_object(inf.world, found)
     if data or inf.one_way and isinstance(owner, type) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
