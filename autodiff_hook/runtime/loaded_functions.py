@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Container
 from functools import partial
 from types import CellType, CodeType, FunctionType, MethodType
@@ -30,7 +30,7 @@ class Slot(NamedTuple):
     path: tuple[tuple[int, int], ...] = ()
 
 
-class LoadedFunctions(CodeGuards):
+class LoadedFunctions(CodeGuards, ABC):
     """Functions from outside, known by identity, or where others may be made at each call, by their code."""
 
     one_way: bool

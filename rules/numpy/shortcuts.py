@@ -27,18 +27,8 @@ fresh(np.max, np.min, np.mean, np.size, np.where, _shared.float_dtype)
 fresh(np.sum, np.prod, np.std, np.var, np.median, np.average, np.ptp, np.percentile, np.quantile, np.clip)
 fresh(np.nansum, np.nanprod, np.nanmean, np.nanstd, np.nanvar, np.nanmedian, np.nanpercentile, np.nanquantile)
 fresh(np.amax, np.amin, np.trapezoid, np.bincount, np.partition, np.unique, np.ediff1d, np.unwrap, np.angle, np.kaiser)
-fresh(
-    np.sinc,
-    np.compress,
-    np.extract,
-    np.take_along_axis,
-    np.diagflat,
-    np.count_nonzero,
-    np.any,
-    np.all,
-    np.isclose,
-    np.allclose,
-)
+fresh(np.sinc, np.compress, np.extract, np.take_along_axis, np.diagflat)
+fresh(np.count_nonzero, np.any, np.all, np.isclose, np.allclose)
 fresh(np.argmax, np.argmin, np.argsort, np.searchsorted, np.flatnonzero, np.nonzero, np.select, np.isin)
 effects(np.add.at, np.put_along_axis, np.put, np.copyto, np.fill_diagonal)
 ranks(np.ndim)

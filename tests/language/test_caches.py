@@ -493,15 +493,6 @@ class Wrapped(Species):
     __hash__ = Species.__hash__
 
 
-def by_an_object(key):
-    def kept(x):
-        if key(x) not in memory:
-            memory[key(x)] = x**3
-        return memory[key(x)]
-
-    return kept
-
-
 def by_a_copy(x):
     if not memory:
         memory[Place(x)] = x**3
@@ -509,7 +500,7 @@ def by_a_copy(x):
 
 
 by_equal_objects = [
-    by_an_object(key)
+    kept_by(key)
     for key in (
         Place,
         Point,

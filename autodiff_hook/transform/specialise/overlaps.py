@@ -8,17 +8,16 @@ from typing import Any
 from autodiff_hook.ir.types import Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known
 from autodiff_hook.transform.specialise.lattice import number_types
-from autodiff_hook.transform.specialise.parts import is_basic, parts_of
+from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
 
 
 def may_be_overwritten(owner: Abstract, key: Abstract, value: Abstract) -> bool:
     """Whether a store of what shows ``owner`` is one along one axis."""
     if not isinstance(value, Array) or value.scalar or not value.ndim or not isinstance(owner, Array):
         return False
-    parts = parts_of(key)
-    if not all(map(is_basic, parts)):
+    if not is_basic_key(key):
         return False
-    return owner.ndim is None or owner.ndim - sum(number_types(p) is not None for p in parts) == 1
+    return owner.ndim is None or owner.ndim - sum(number_types(p) is not None for p in parts_of(key)) == 1
 
 
 def is_whole(key: Abstract) -> bool:

@@ -37,11 +37,6 @@ def parts_of(key: Abstract) -> tuple[Abstract, ...]:
     return key.items if isinstance(key, Tuple) and key.cls is tuple else (key,)
 
 
-def is_basic(part: Abstract) -> bool:
-    """Whether a part of an index is a place, a slice or an ellipsis, which copy nothing."""
-    return _is_basic(part, part.value if isinstance(part, Known) else part)
-
-
 def _is_basic(part: Abstract, value: object) -> bool:
     if isinstance(part, Instance):
         return part.cls is slice

@@ -31,38 +31,45 @@ def are_close(others, found):
     return all(np.all(np.abs(a - b) <= NEAR * np.max(np.abs(b), initial=0.0) + SMALL * largest) for a, b in pairs)
 
 
-class Shortened:
-    """The pullback of states over steps of an explicit method, which are halved until the cotangents agree.
+class Resolved:
+    """The pullback of states over steps that are made shorter until the cotangents agree; these are kept.
 
-    ``walk`` makes the pullback over some steps.
+    ``along`` makes the pullback over some steps, ``shorter`` other steps of half the length; ``wider`` are steps to
+    compare the first ones with.
     """
 
-    def __init__(self, call, steps, walk):
-        self.name, self.steps, self.walk = call.name, steps, walk
+    def __init__(self, name, along, steps, shorter, wider=None):
+        self.name, self.along, self.shorter = name, along, shorter
+        self.found = steps, along(steps), None if wider is None else along(wider)
+
+    def __call__(self, cotangent):
+        steps, along, rough = self.found
+        value, other = along(cotangent), None if rough is None else rough(cotangent)
+        while other is None or not are_close(other, value):
+            if len(steps) > MOST:
+                raise NotDifferentiable(f"{self.name}: {TOO_WIDE}")
+            steps = self.shorter(steps)
+            rough, along = along, self.along(steps)
+            value, other = along(cotangent), value
+        self.found = steps, along, rough
+        return value
+
+
+class Again:
+    """Steps of a solver from the same start to the same end, none of them longer than half of the longest before."""
+
+    def __init__(self, call):
         self.fun, self.args = call.alone.native, call.extra()
         self.method, options = RECORDED[call.arguments["method"]], call.arguments["options"]
         self.options = {name: x for name, x in options.items() if name in ("rtol", "atol")}
-        self.rough = walk(steps)
 
-    def __call__(self, cotangent):
-        others, found, steps = None, self.rough(cotangent), self.steps
-        longest = max(abs(step.t - step.t_old) for step in steps)
-        while others is None or not are_close(others, found):
-            if len(steps) > MOST:
-                raise NotDifferentiable(f"{self.name}: {TOO_WIDE}")
-            longest /= 2.0
-            steps = self.shorter(longest)
-            others, found = found, self.walk(steps)(cotangent)
-        return found
-
-    def shorter(self, longest):
-        """Steps over the same time that are no longer."""
-        first, steps = self.steps[0], []
+    def __call__(self, taken):
+        longest, steps = max(abs(step.t - step.t_old) for step in taken) / 2.0, []
 
         def fun(time, y):
             return np.asarray(self.fun(time, y, *self.args))
 
-        bounds = first.t_old, first.y_old, self.steps[-1].t
+        bounds = taken[0].t_old, taken[0].y_old, taken[-1].t
         solver = self.method(fun, *bounds, steps=steps, max_step=longest, **self.options)
         while solver.status == "running":
             solver.step()

@@ -9,10 +9,9 @@ from functools import partial, reduce
 
 import numpy as np
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_rules.scipy._callbacks import Program
 from autodiff_rules.scipy.integrate._collocation import added, between, of_gap, radau
-from autodiff_rules.scipy.integrate._free_steps import MOST, TOO_WIDE, are_close
+from autodiff_rules.scipy.integrate._free_steps import Resolved
 
 WIDEST = 16
 """How many steps of a solver a panel may have; halved until the stages satisfy the equations of one step."""
@@ -96,28 +95,18 @@ def slopes_of(states, fun, args, times, tfirst):
     return slopes
 
 
-class Flow:
+def flow(call, path, bounds, times, tfirst):
     """The pullback of states at ``times`` along a path: by the first state, and by all that a right-hand side has.
 
     A solver takes wide steps where the states hardly move, though their derivatives may. So the panels, between
     ``bounds``, are compared with wider ones, and halved until the cotangents agree.
     """
+    wider = bounds[[*range(0, len(bounds) - 1, 2), -1]] if len(bounds) > 2 else None
+    return Resolved(call.name, partial(Sweep, call, path, times, tfirst), bounds, halved, wider)
 
-    def __init__(self, call, path, bounds, times, tfirst):
-        self.name, self.bounds = call.name, bounds
-        self.along = partial(Sweep, call, path, times, tfirst)
-        self.sweep = self.along(bounds)
-        self.rough = self.along(bounds[[*range(0, len(bounds) - 1, 2), -1]]) if len(bounds) > 2 else None
 
-    def __call__(self, cotangent):
-        bounds, found = self.bounds, self.sweep(cotangent)
-        others = None if self.rough is None else self.rough(cotangent)
-        while others is None or not are_close(others, found):
-            if len(bounds) > MOST:
-                raise NotDifferentiable(f"{self.name}: {TOO_WIDE}")
-            bounds = np.sort(np.concatenate([bounds, (bounds[1:] + bounds[:-1]) / 2]))
-            others, found = found, self.along(bounds)(cotangent)
-        return found
+def halved(bounds):
+    return np.sort(np.concatenate([bounds, (bounds[1:] + bounds[:-1]) / 2]))
 
 
 class Sweep:

@@ -13,7 +13,7 @@ from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy._captured import differentiable_alone
 from autodiff_rules.scipy.integrate._collocation import Stages, between, moving_stages, radau
-from autodiff_rules.scipy.integrate._panels import Flow, Path, resolving
+from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
 from autodiff_rules.scipy.integrate._recorded import RecordedLSODA
 from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, captured, right_hand_side
 
@@ -132,7 +132,7 @@ def flow_token(call, found):
     if not agree(path.at(times), found):
         return None
     bounds = resolving(path, fun, options["rtol"], options["atol"])
-    return call.alg.node(Flow(call, path, bounds, times, tfirst), tokens)
+    return call.alg.node(flow(call, path, bounds, times, tfirst), tokens)
 
 
 def agree(again, found):

@@ -21,8 +21,8 @@ from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy.integrate._collocation import added
-from autodiff_rules.scipy.integrate._free_steps import Shortened, are_wide
-from autodiff_rules.scipy.integrate._panels import Flow, Path, resolving
+from autodiff_rules.scipy.integrate._free_steps import Again, Resolved, are_wide
+from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
 from autodiff_rules.scipy.integrate._recorded import RECORDED, Taken
 from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, captured, of_shape, reads_alone
 from autodiff_rules.scipy.integrate.lsoda import starting
@@ -135,12 +135,12 @@ def node(call, steps, times):
         return None
     if isinstance(steps[0], Taken):
         along = partial(Walk, call, times=times)
-        walk = Shortened(call, steps, along) if are_wide(steps) else along(steps)
+        walk = Resolved(call.name, along, steps, Again(call)) if are_wide(steps) else along(steps)
     else:
         fun, args, options = call.callback, call.extra(), call.arguments["options"]
         tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
         path = Path(call.arguments["t_span"][0], start, steps)
-        walk = Flow(call, path, resolving(path, lambda time, y: fun(time, y, *args), *tolerances), times, True)
+        walk = flow(call, path, resolving(path, lambda time, y: fun(time, y, *args), *tolerances), times, True)
     return call.alg.node(lambda cotangent: walk(cotangent.T), tokens)
 
 
