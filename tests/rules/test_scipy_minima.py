@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bilinear_checks import require_typed
 from scipy import optimize
 
 from autodiff_hook import gradient, hvp, jvp, value_and_grad, withgradient
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.runtime.specialising import GENERIC
 
 POINT = np.array([1.3, 0.7, 0.4])
 DIRECTION = np.array([0.6, -0.8, 0.3])
@@ -323,6 +325,24 @@ FITS = [
 @pytest.mark.parametrize("fit", FITS)
 def test_fits(fit):
     agrees(lambda p: fit(p) @ [1.0, 3.0], lambda p: gauss_newton(p)[0] @ [1.0, 3.0])
+
+
+LIMITS = [(-5, 5), (None, 9)]
+TYPED = [
+    *FITS[:2],
+    *FITS[3:],
+    lambda p: optimize.curve_fit(decay, TIMES, p[0] * SEEN, [1, 1], 1.0 + p[2] * TIMES, maxfev=900)[1][0],
+    lambda p: optimize.minimize(lambda x: hill(x, p), [1.0, 1.0]).x,
+    lambda p: np.array([optimize.minimize(hill, np.ones(2), (p,), bounds=LIMITS).fun, p[0]]),
+    lambda p: np.array([optimize.minimize_scalar(lambda x: (x - p[0]) ** 2 + x**4).x, p[1]]),
+    lambda p: optimize.nnls(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]]), p)[0],
+]
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+@pytest.mark.parametrize("fit", TYPED)
+def test_minima_are_typed(fit):
+    require_typed(lambda p: fit(p) @ [1.0, 3.0], POINT)
 
 
 def test_the_covariance_of_a_fit():
