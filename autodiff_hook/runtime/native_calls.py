@@ -18,7 +18,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import BODIES, STEPS
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.lattice import example_of, is_virtual
 from autodiff_hook.transform.specialise.plans import known_as, pure
 from autodiff_hook.transform.specialise.program import Given
 from autodiff_hook.transform.specialise.results import abstract_of
@@ -52,6 +52,8 @@ def _calling(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract 
 
 
 def _called_native(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
+    if any(is_virtual(inf.type_of(x)) for x in args):
+        raise Refused("native code is given what exists only while the program is made")
     examples = [example_of(inf.type_of(x)) for x in args]
     return pure(inf, s, abstract_of(tried(called, examples, {}) if inf.one_way else examples[1]))
 
