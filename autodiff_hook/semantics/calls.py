@@ -193,8 +193,9 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     if registry.has_rules(function):
         if kwargs:
             args, kwargs, t = by_place(t, function, args, kwargs)
-        args, t = drained(alg, t, function, args)
-        args, t = converted(alg, t, function, args)
+        if not _AS_THEY_ARE.issuperset(map(type, args)):
+            args, t = drained(alg, t, function, args)
+            args, t = converted(alg, t, function, args)
         adding = code_that_adds(function, args, kwargs)
         if adding is not None:
             return enter(alg, t, adding, args, kwargs)
@@ -229,6 +230,7 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     return _unfold(alg, t, function, args, kwargs)
 
 
+_AS_THEY_ARE: Final = frozenset({float, int, bool, str, type(None), np.ndarray, np.float64, list, tuple, slice})
 _EMPTY: Final = (np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)
 
 

@@ -97,8 +97,11 @@ _DEFINED: Final = (
 
 def handles_records(function: Any, values: Any) -> bool:
     """Whether a function is known for structured arrays: it moves their records, makes a list, or reads a view."""
-    known = type(function) is functools.partial or any(function is f for f in (*MOVING, *COPYING, *dict(_DEFINED)))
+    known = type(function) is functools.partial or id(function) in _HANDLED
     return known and any(map(_has_records, values))
+
+
+_HANDLED: Final = frozenset(map(id, (*MOVING, *COPYING, *dict(_DEFINED))))
 
 
 def _has_records(value: Any) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 from array import array
 from collections import deque
-from itertools import compress
+from functools import partial
+from itertools import compress, repeat
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.algebras.searching import reaches
-from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, load, lose, some
+from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep_all, kind, known, load, lose, some
 from autodiff_hook.registry import Rule, registry
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.losses import failure
@@ -42,17 +43,55 @@ def rule_for(function: Any, args: tuple[Any, ...], kwargs: Any = ()) -> Rule | N
 
 
 def whole_tokens(alg: Algebra, args: tuple[Any, ...], t: Any) -> Any:
-    """The tokens of numbers and arrays of numbers, of what was stored into these, too; None for other arguments."""
+    """The tokens of numbers, lists and tuples of them, and arrays of numbers, of what was stored into these, too.
+
+    None for other arguments.
+    """
+    as_they_are = not alg.buffers and alg.over is None
     for value in args:
         cls = type(value)
         if cls is np.ndarray:
             if value.dtype.kind in _OF_PARTS:
                 return None
+        elif cls is list or cls is tuple:
+            if not _is_of_numbers(value) or alg.losses:
+                return None
+            as_they_are = False
         elif cls is not float and kind_of(cls) not in ("number", "inert"):
             return None
-    if not alg.buffers and alg.over is None:
-        return t
-    return tuple([alg.read(x, token) if type(x) is np.ndarray else token for x, token in zip(args, t)])
+    return t if as_they_are else tuple(map(partial(_whole, alg), args, t))
+
+
+_NUMBERS: Final = frozenset({int, float, np.float64})
+
+
+def _is_of_numbers(value: Any) -> bool:
+    """Whether a value is a number, an array of numbers, or a list or tuple of such."""
+    cls = type(value)
+    if cls is np.ndarray:
+        return value.dtype.kind not in _OF_PARTS
+    return (
+        cls in _NUMBERS
+        or cls in _SEQUENCES
+        and (_NUMBERS.issuperset(map(type, value)) or all(map(_is_of_numbers, value)))
+    )
+
+
+_SEQUENCES: Final = frozenset({list, tuple})
+
+
+def _whole(alg: Algebra, value: Any, token: Token) -> Token:
+    if type(value) is np.ndarray:
+        return alg.read(value, token)
+    if type(value) not in _SEQUENCES:
+        return token
+    if type(value) is list:
+        token = known(alg, value)
+    tokens = repeat(None) if token is None else token
+    tokens = [moving if type(x) in _NUMBERS else _whole(alg, x, moving) for x, moving in zip(value, tokens)]
+    if not some(tokens):
+        return None
+    return tokens if type(value) is list else tuple(tokens)
 
 
 _ODD: Final = "whose rule is for numbers and arrays of numbers: not for objects, structured or masked arrays"
@@ -104,7 +143,10 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
     if whole is not None:
         if not some(whole):
             return call_constant(alg, function, args, kwargs)
-        value, token = alg.call_rule(rule, function, args, kwargs, whole)
+        if makes_records(function, args, kwargs):
+            return made_records(alg, whole, function, args, kwargs)
+        held = tuple([unchanging(x) if type(x) in _SEQUENCES else x for x in args])
+        value, token = alg.call_rule(rule, function, held, kwargs, whole)
         if type(value) is float or type(value) is np.ndarray and value.dtype.kind == "f":
             return value, token
         return _checked(alg, value, token, function, args, args, whole)
