@@ -8,6 +8,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.fitting import is_alone
+from autodiff_hook.transform.one_way.asked import is_asked
 from autodiff_hook.transform.one_way.trail import Trail
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Array, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -23,6 +24,8 @@ def take(inf: Trail, array: Operand) -> None:
 
 def settle(inf: Trail) -> None:
     """What is rewritten shares memory with nothing else that the program has read."""
+    if inf.rewritten and any(map(is_asked, inf.types.values())):
+        raise Refused("an array is changed in place whose memory a table may have")
     for array in inf.rewritten:
         others = [x for x in list(inf.types) if x is not array and _is_given(inf, x) and _may_show(inf.types[x])]
         inf.guard(inf.emit("call", Constant(is_alone), array, *others, abstract=BOOL, data=()), True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 import re
 import time
-from types import BuiltinMethodType, MethodDescriptorType
+from collections.abc import Iterator
+from types import BuiltinMethodType, FunctionType, MethodDescriptorType
 from typing import Any, Final, TypeGuard
 
 import numpy as np
@@ -13,12 +14,14 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import apart_by_name
+from autodiff_hook.semantics.meanings import ASKED
 from autodiff_hook.semantics.operations import BINARY, COMPARE
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
-from autodiff_hook.transform.one_way.containers import held_as
+from autodiff_hook.transform.one_way.asked import ITERATORS, is_asked, only_asks, require_count
+from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Outside
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, is_number_of
 from autodiff_hook.transform.specialise.lists import maker
@@ -39,10 +42,13 @@ _KINDS_OF_ITEMS: Final = "mMUS"
 """Of what the items of arrays are that have no derivatives: times, dates and texts."""
 _NUMBERS: Final = (int, float, bool, np.float64, np.int64, np.bool_)
 _COUNTED: Final = frozenset(_NUMBERS)
+_WHOLE: Final = frozenset({int, bool, np.int64, np.bool_})
 
 
 def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``re.match(…)``, ``timedelta(…)``, or a method of what these give; None if it is none, or of something else."""
+    if args and only_asks(function, inf.type_of(args[0])):
+        return _given(inf, s, function, [*args, *kwargs.values()], tuple(kwargs))
     home = getattr(function, "__objclass__", None)
     known = home in _CLASSES or _makes_moments(function) or any(function is x for x in (*_FUNCTIONS, *_MOMENTS))
     if not known and not (_computes(function) and any(_is_time(inf.type_of(x)) for x in args)):
@@ -54,13 +60,15 @@ def _given(
     inf: Path, s: Statement, function: Any, given: list[Operand], names: tuple[str, ...] = ()
 ) -> Abstract | None:
     """What a function gives that only computes; None if it is given more than constants and such objects."""
-    kinds = [inf.type_of(x) for x in given]
+    asked = any(is_asked(inf.type_of(x)) for x in given)
+    if asked:
+        given = [_as_it_stands(inf, x) for x in given]
+    kinds = [Known(x.value) if isinstance(x, Constant) else inf.type_of(x) for x in given]
     values = [example_of(x) for x in kinds]
     reads = _makes_moments(function) or any(function is x for x in _MOMENTS)
     counts = any(function is x for x in MOMENTS)
-    if not all(_is_inert(x) or counts and is_number_of(x, _COUNTED) for x in kinds) or any(
-        [_is_written(inf, x, reads) for x in given]
-    ):
+    taken = [_is_inert(x) or counts and is_number_of(x, _COUNTED) or asked and _is_key(x) for x in kinds]
+    if not all(taken) or any([_is_written(inf, x, reads) for x in given]):
         return None
     by_place, by_name = apart_by_name(values, names)
     for operand, kind in zip(given, kinds):
@@ -73,12 +81,12 @@ def _given(
         raise Raised(error) from None
     if (type(found) in _TEXTS or _is_of_texts(found, one=False)) and any([_is_written(inf, x) for x in given]):
         raise Refused(IN_TEXTS)
-    asks = _asks_the_clock(function, values)
+    asks = asked or _asks_the_clock(function, values)
     if not asks and all(isinstance(x, Known) for x in kinds):
         return held_as(inf, s, found)
     counted = type(found) in _NUMBERS and any(map(_is_time, kinds))
     made = type(found) is np.ndarray and not any([_shows(x, found) for x in values])
-    if asks or counted or made or type(found) in _KINDS:
+    if asks or counted or made or type(found) in _KINDS or type(found) in ASKED:
         return alias(inf, s, _of_this_kind(inf, function, given, names, found))
     if type(found) in _TEXTS:
         return known_as(inf, s, inf.pin(_of_this_kind(inf, function, given, names, found)))
@@ -113,8 +121,13 @@ def _asks_the_clock(function: Any, values: list[Any]) -> bool:
 def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[str, ...], found: Any) -> Operand:
     """What is found in what may be another one the next time, guarded to be of the same kind."""
     cls = type(found)
+    if isinstance(found, tuple) and cls not in _TIMES:
+        return _taken_apart(inf, function, given, names, found)
+    if cls is list:
+        raise Refused("a list that others may hold")
     times = cls in _OF_NUMPY or cls is np.ndarray and found.dtype.kind in _KINDS_OF_ITEMS
-    kind = Instance(cls, example=found) if times or cls in _TEXTS or cls in _KINDS else abstract_of(found)
+    inert = times or cls in _TEXTS or cls in _KINDS or cls in ASKED or cls in ITERATORS
+    kind = Instance(cls, example=found) if inert else abstract_of(found)
     made = inf.emit("call", Constant(function), *given, abstract=kind, data=names)
     inf.guard_type(made, cls)
     if cls is np.ndarray:
@@ -145,6 +158,15 @@ def _computes(function: Any) -> bool:
     return known and is_pure(function) and not declared(EFFECTS, function)
 
 
+def _is_key(value: Abstract) -> bool:
+    """Whether a value is what items are found by: inert, a whole number, or a tuple or list of such."""
+    if isinstance(value, Tuple) and value.cls is tuple:
+        return all(map(_is_key, value.items))
+    if isinstance(value, Known) and type(value.value) in (list, tuple):
+        return all(_is_key(Known(x)) for x in value.value)
+    return _is_inert(value) or is_number_of(value, _WHOLE)
+
+
 def _is_array(value: Abstract) -> TypeGuard[Instance | Outside]:
     """Whether a value is an array of dates, times or texts."""
     found = value.example if isinstance(value, (Instance, Outside)) and value.cls is np.ndarray else None
@@ -159,7 +181,54 @@ def _is_inert(value: Abstract) -> bool:
 
 
 def _is_time(value: Abstract) -> bool:
-    return _is_array(value) or isinstance(value, (Known, Instance, Outside)) and type(example_of(value)) in _TIMES
+    if _is_array(value) or is_asked(value):
+        return True
+    return isinstance(value, (Known, Instance, Outside)) and type(example_of(value)) in _TIMES
+
+
+def _as_it_stands(inf: Path, operand: Operand) -> Operand:
+    """What is known in a tuple or list, or the tuple itself, if it has what is inert."""
+    if _is_inert(inf.type_of(operand)):
+        return operand
+    value = known_value(inf, operand)
+    return Constant(value) if value is not UNKNOWN else inf.frozen(operand) if operand in inf.tuples else operand
+
+
+def listed(inf: Path, operand: Operand) -> Iterator[Operand]:
+    """What an iteration over such an object gives."""
+    found = list(example_of(inf.type_of(operand)))
+    made = inf.emit("call", Constant(list), operand, abstract=Instance(list, example=found), data=())
+    require_count(inf, made, len(found))
+    return (_part(inf, made, i, x) for i, x in enumerate(found))
+
+
+def _part(inf: Path, owner: Operand, index: int, found: Any) -> Operand:
+    return _of_this_kind(inf, operator.getitem, [owner, Constant(index)], (), found)
+
+
+def _taken_apart(inf: Path, function: Any, given: list[Operand], names: tuple[str, ...], found: Any) -> Operand:
+    """A tuple that is found, made of its parts; a class for the rows of a table is made anew each time."""
+    fields = getattr(found, "_fields", None)
+    made = inf.emit("call", Constant(function), *given, abstract=Instance(tuple, example=found), data=names)
+    if fields is None:
+        inf.guard_type(made, type(found))
+        require_count(inf, made, len(found))
+    else:
+        there = inf.emit("getattr", made, abstract=Instance(tuple, example=fields), data="_fields")
+        inf.guard(inf.emit("compare", there, Constant(fields), abstract=BOOL, data="=="), True)
+    parts = [_part(inf, made, i, x) for i, x in enumerate(found)]
+    return inf.perform("build_tuple", parts) if fields is None else inf.call(Constant(type(found)), parts)
+
+
+def _asked(inf: Path, s: Statement, cls: type) -> Abstract | None:
+    """An attribute of such an object."""
+    owner, name = s.operands[0], str(s.data)
+    found = getattr(cls, name, None)
+    if name not in ASKED[cls] and hasattr(cls, name):
+        raise Refused(f"{name} of a {cls.__qualname__}")
+    if type(found) is FunctionType:
+        return Bound(found, owner)
+    return _given(inf, s, operator.attrgetter(name), [owner])
 
 
 _OPERATIONS: Final = ("getattr", "load_method", "binary", "compare", "getitem")
@@ -177,6 +246,8 @@ def step(inf: Path, s: Statement) -> Abstract | None:
         return _given(inf, s, function, s.operands)
     owner, name = s.operands[0], str(s.data)
     cls = type(example_of(inf.type_of(owner)))
+    if cls in ASKED:
+        return _asked(inf, s, cls)
     if not hasattr(cls, name):
         raise Raised(AttributeError)
     if isinstance(getattr(cls, name), MethodDescriptorType):
@@ -228,4 +299,6 @@ def method(inf: Path, s: Statement, owner: Operand, name: str, args: Args, names
         if not _is_time(value):
             return None
     function = getattr(type(example_of(value)), name, None)
+    if is_asked(value) and not only_asks(function, value):
+        raise Refused(f"{name} of a {type(example_of(value)).__qualname__}")
     return called(inf, s, function, *apart_by_name([owner, *args], names))

@@ -11,6 +11,8 @@ import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import has_in_type
+from autodiff_hook.transform.one_way import inert
+from autodiff_hook.transform.one_way.asked import is_listed
 from autodiff_hook.transform.one_way.containers import (
     KEYED,
     changeable,
@@ -42,6 +44,8 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     if operand in inf.iterators:
         return inf.iterators[operand]
     value = inf.type_of(operand)
+    if is_listed(value):
+        return inert.listed(inf, operand)
     if isinstance(value, Container):
         held = inf.content(operand)
         return _live(held) if value.cls is list else _viewed(Keys(inf, held) if value.cls in KEYED else held)

@@ -14,6 +14,7 @@ from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.semantics.operations import NAMES
 from autodiff_hook.transform.one_way import namespaces
+from autodiff_hook.transform.one_way.asked import is_asked, require_count
 from autodiff_hook.transform.one_way.containers import (
     KEYED,
     UNKNOWN,
@@ -60,6 +61,8 @@ from autodiff_hook.transform.specialise.wording import named
 def length(inf: Path, operand: Operand) -> int | None:
     """The number of items of a container."""
     value = inf.type_of(operand)
+    if is_asked(value):
+        return require_count(inf, operand, len(example_of(value)))
     if isinstance(value, Outside) and is_container(value.cls):
         operand = inf.adopted(operand, value)
         value = inf.type_of(operand)
