@@ -92,6 +92,7 @@ class Registry:
         self._refused: dict[int, tuple[object, str]] = {}
         self._written: dict[int, tuple[object, tuple[int, ...]]] = {}
         self._forms: dict[int, tuple[object, tuple[Form | Deferred, ...]]] = {}
+        self._asked: dict[type, frozenset[str]] = {}
         self._lookups: dict[tuple[object, ...], AnyType] = {}
         self._listeners: list[Callable[[], None]] = []
         self.packs = Packs(lambda: self.version, self._tell, self._is_known)
@@ -248,6 +249,15 @@ class Registry:
             return True
         self.packs.load(target)
         return id(target) in self._constants
+
+    def add_asked(self, cls: type, names: str) -> None:
+        """Objects of ``cls`` hold constants: their attributes and methods of these names only ask them."""
+        self._asked[cls] = frozenset(names.split())
+
+    def asked(self, cls: type) -> frozenset[str] | None:
+        """The names by which objects of ``cls`` are only asked; None if they may hold more than constants."""
+        self.packs.load(cls)
+        return self._asked.get(cls)
 
     def constants(self) -> list[tuple[AnyType, str | None]]:
         """What is declared non-differentiable, with the reasons."""

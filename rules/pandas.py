@@ -10,19 +10,19 @@ from pandas.core.groupby import DataFrameGroupBy, SeriesGroupBy
 from pandas.core.indexes import accessors
 from pandas.core.window import Expanding, Rolling
 
-from autodiff_hook.semantics.meanings import ASKED
+from autodiff_hook.registry import registry
 
 STATISTICS = "all any count max mean median min nunique prod quantile size std sum var"
 VALUES = """
-    T array copy dtype empty hasnans is_monotonic_decreasing is_monotonic_increasing is_unique isin isna isnull name ndim
-    notna notnull round shape to_numpy unique values
+    T array copy dtype empty hasnans is_monotonic_decreasing is_monotonic_increasing is_unique isin isna isnull name
+    ndim notna notnull round shape to_numpy unique values
 """
 TABLES = f"""
     {STATISTICS} {VALUES} abs astype at between clip columns corr cov cummax cummin cumprod cumsum describe diff
     drop_duplicates dropna dt dtypes duplicated expanding ffill bfill fillna first_valid_index get groupby head iat
-    idxmax idxmin iloc index interpolate item iterrows items itertuples keys kurt last_valid_index loc nlargest nsmallest
-    pct_change rank reindex reset_index rolling sample sem set_index shift skew sort_index sort_values tail transpose
-    tz_convert tz_localize value_counts
+    idxmax idxmin iloc index interpolate item iterrows items itertuples keys kurt last_valid_index loc nlargest
+    nsmallest pct_change rank reindex reset_index rolling sample sem set_index shift skew sort_index sort_values tail
+    transpose tz_convert tz_localize value_counts
 """
 INDEXES = f"""
     {STATISTICS} {VALUES} asof astype day day_of_year dayofweek dayofyear days get_indexer get_loc hour microsecond
@@ -35,16 +35,16 @@ MOMENTS = """
 """
 
 for cls in (pd.DataFrame, pd.Series):
-    ASKED[cls] = frozenset(TABLES.split())
+    registry.add_asked(cls, TABLES)
 for cls in (pd.Index, pd.RangeIndex, pd.DatetimeIndex, pd.TimedeltaIndex, pd.CategoricalIndex, pd.MultiIndex):
-    ASKED[cls] = frozenset(INDEXES.split())
+    registry.add_asked(cls, INDEXES)
 for cls in (pd.Timestamp, pd.Timedelta):
-    ASKED[cls] = frozenset(MOMENTS.split())
+    registry.add_asked(cls, MOMENTS)
 for cls in (indexing._iLocIndexer, indexing._LocIndexer, indexing._AtIndexer, indexing._iAtIndexer):
-    ASKED[cls] = frozenset()
+    registry.add_asked(cls, "")
 for cls in (accessors.DatetimeProperties, accessors.TimedeltaProperties):
-    ASKED[cls] = frozenset(INDEXES.split())
+    registry.add_asked(cls, INDEXES)
 for cls in (DataFrameGroupBy, SeriesGroupBy):
-    ASKED[cls] = frozenset(f"{STATISTICS} first last get_group ngroups".split())
+    registry.add_asked(cls, f"{STATISTICS} first last get_group ngroups")
 for cls in (Rolling, Expanding):
-    ASKED[cls] = frozenset(STATISTICS.split())
+    registry.add_asked(cls, STATISTICS)

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.cotangents import NotImplementedCotangent
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import dense
 from autodiff_hook.runtime.kinds import ByClass, kind_of, remember
 from autodiff_hook.runtime.lookup import dictionary_of, slots_of
@@ -95,7 +96,7 @@ def is_plain_kind(cls: type) -> bool:
     if cls is FunctionType or cls is MethodType or kind_of(cls) != "object":
         return remember(_PLAIN, cls, False)
     system = issubclass(cls, ModuleType) or cls.__module__ in ("builtins", "_thread", "_io", "re")
-    return remember(_PLAIN, cls, not system and not issubclass(cls, deque))
+    return remember(_PLAIN, cls, not system and not issubclass(cls, deque) and registry.asked(cls) is None)
 
 
 _PLAIN: Final[ByClass[bool]] = {}

@@ -20,9 +20,6 @@ WITH_OPTIONS: Final[dict[int, Meaning]] = {}
 LAZY: Final[set[int]] = set()
 """The ids of callables that look into their arguments only later, or for their caller: never left to run natively."""
 
-ASKED: Final[dict[type, frozenset[str]]] = {}
-"""Classes whose objects hold constants, and the names of what only asks them: programs do so as they stand."""
-
 TABLE: Final[dict[str, Any]] = {}
 """What carried programs call, by the name of the operation (``table.py``)."""
 

@@ -6,7 +6,7 @@ from types import GeneratorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
-from autodiff_hook.semantics.meanings import ASKED
+from autodiff_hook.registry import registry
 from autodiff_hook.transform.one_way.trail import Trail
 from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known, Number, Outside
 from autodiff_hook.transform.specialise.lattice import example_of
@@ -16,15 +16,18 @@ ITERATORS: Final = (GeneratorType, zip, map, enumerate)
 
 def is_asked(value: Abstract) -> bool:
     """Whether a value is such an object."""
-    return isinstance(value, (Known, Instance, Outside)) and type(example_of(value)) in ASKED
+    return names_of(value) is not None
+
+
+def names_of(value: Abstract) -> frozenset[str] | None:
+    """The names by which such an object is asked."""
+    return registry.asked(type(example_of(value))) if isinstance(value, (Known, Instance, Outside)) else None
 
 
 def only_asks(function: Any, owner: Abstract) -> bool:
     """Whether a function is a method that only asks such an object."""
-    if not is_asked(owner):
-        return False
     cls = type(example_of(owner))
-    return any(function is getattr(cls, name, None) for name in ASKED[cls])
+    return any(function is getattr(cls, name, None) for name in names_of(owner) or ())
 
 
 def is_listed(value: Abstract) -> bool:

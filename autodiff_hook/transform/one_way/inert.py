@@ -14,7 +14,6 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import apart_by_name
-from autodiff_hook.semantics.meanings import ASKED
 from autodiff_hook.semantics.operations import BINARY, COMPARE
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.one_way.asked import ITERATORS, is_asked, only_asks, require_count
@@ -86,7 +85,7 @@ def _given(
         return held_as(inf, s, found)
     counted = type(found) in _NUMBERS and any(map(_is_time, kinds))
     made = type(found) is np.ndarray and not any([_shows(x, found) for x in values])
-    if asks or counted or made or type(found) in _KINDS or type(found) in ASKED:
+    if asks or counted or made or type(found) in _KINDS or registry.asked(type(found)) is not None:
         return alias(inf, s, _of_this_kind(inf, function, given, names, found))
     if type(found) in _TEXTS:
         return known_as(inf, s, inf.pin(_of_this_kind(inf, function, given, names, found)))
@@ -126,7 +125,7 @@ def _of_this_kind(inf: Path, function: Any, given: list[Operand], names: tuple[s
     if cls is list:
         raise Refused("a list that others may hold")
     times = cls in _OF_NUMPY or cls is np.ndarray and found.dtype.kind in _KINDS_OF_ITEMS
-    inert = times or cls in _TEXTS or cls in _KINDS or cls in ASKED or cls in ITERATORS
+    inert = times or cls in _TEXTS or cls in _KINDS or cls in ITERATORS or registry.asked(cls) is not None
     kind = Instance(cls, example=found) if inert else abstract_of(found)
     made = inf.emit("call", Constant(function), *given, abstract=kind, data=names)
     inf.guard_type(made, cls)
@@ -224,7 +223,7 @@ def _asked(inf: Path, s: Statement, cls: type) -> Abstract | None:
     """An attribute of such an object."""
     owner, name = s.operands[0], str(s.data)
     found = getattr(cls, name, None)
-    if name not in ASKED[cls] and hasattr(cls, name):
+    if name not in (registry.asked(cls) or ()) and hasattr(cls, name):
         raise Refused(f"{name} of a {cls.__qualname__}")
     if type(found) is FunctionType:
         return Bound(found, owner)
@@ -246,7 +245,7 @@ def step(inf: Path, s: Statement) -> Abstract | None:
         return _given(inf, s, function, s.operands)
     owner, name = s.operands[0], str(s.data)
     cls = type(example_of(inf.type_of(owner)))
-    if cls in ASKED:
+    if is_asked(inf.type_of(owner)):
         return _asked(inf, s, cls)
     if not hasattr(cls, name):
         raise Raised(AttributeError)
