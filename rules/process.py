@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 
-from autodiff_hook.extend import effects
+from autodiff_hook.extend import effects, pure
 from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._constants import ASKS_THE_SYSTEM, TIMES
 
@@ -24,3 +24,4 @@ for function in (
     *(sys.getsizeof, sys.getrefcount, sys.getrecursionlimit, sys.setrecursionlimit, sys.exc_info, sys.intern),
 ):
     nondifferentiable(function, ASKS_THE_SYSTEM)
+pure(os.getpid, os.getcwd, os.cpu_count, os.path.exists, os.path.isfile, os.path.isdir, sys.getrecursionlimit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import datetime
 import math
+import os
 import sys
 import time
 import types
@@ -357,6 +358,21 @@ def test_what_asks_for_the_time_is_asked_each_time():
         found.append(ad.gradient(since_then, 1.0)[0])
         time.sleep(1.1 if len(found) == 1 else 0.0)
     assert found[0] < found[1]
+
+
+def test_what_asks_the_system_is_asked_each_time(tmp_path):
+    name = str(tmp_path / "there")
+
+    def f(x):
+        return x * (2.0 if os.path.exists(name) and os.getpid() > 0 else 3.0) * len(os.getcwd())
+
+    for present in (False, True) * 4:
+        if present:
+            open(name, "w").close()
+        elif os.path.exists(name):
+            os.remove(name)
+        assert ad.gradient(f, 1.5) == ((2.0 if present else 3.0) * len(os.getcwd()),)
+    check(f, 1.5)
 
 
 def test_numbers_in_the_place_of_times_have_derivatives():
