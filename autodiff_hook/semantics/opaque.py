@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook import reports
-from autodiff_hook.algebras.implicit import run_natively
+from autodiff_hook.algebras.implicit import call_natively, run_natively
 from autodiff_hook.algebras.object_slots import overwrite_objects
 from autodiff_hook.algebras.searching import Search, fruitless, reaches
 from autodiff_hook.algebras.shadows import (
@@ -100,17 +100,13 @@ def is_compared(alg: Algebra, values: Args, written: list[Any], before: list[Any
     return not any([type(x).__name__ == "CarriedIterator" or id(x) in alg.generators for x, _ in before])
 
 
-def call_natively(function: Any, args: Args, kwargs: Kwargs) -> Any:
-    return function(*args, **kwargs)
-
-
 def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs, search: Search | None = None) -> Result:
     """Call natively where no derivative flows in: what it writes are constants.
 
     Where a ``search`` for tokens has found none, only what pullbacks hold can be written to, if it has met that.
     """
     if idle(alg):
-        return function(*args, **kwargs), None
+        return call_natively(function, args, kwargs), None
     arrays = _before(alg, written_by(function, args, kwargs), (*args, *kwargs.values()), search)
     result = (call_natively if search is None else run_natively)(function, args, kwargs)
     for array, before in arrays:
