@@ -654,6 +654,16 @@ def test_a_copy_that_is_required_is_one():
     check(f, np.array([0.3, 0.4, 0.9, 1.1]), specialised=None)
 
 
+@pytest.mark.parametrize("of", ["evaluate", "logpdf"])
+def test_compiled_code_that_refuses_arrays_which_cannot_be_written_to(of):
+    stats = pytest.importorskip("scipy.stats")
+
+    def f(data, x, weights):
+        return getattr(stats.gaussian_kde(data, weights=weights), of)([x, 0.4]).sum()
+
+    check(f, np.array([0.1, 0.7, 1.9, 2.2]), 0.3, np.array([0.2, 0.5, 0.3, 0.4]))
+
+
 def compared_by_parts(x, a):
     kept = Held(a).values * x
     shapes = {part.shape for part in (kept, a, np.sin(kept))}
