@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper
 from io import IOBase
-from types import AsyncGeneratorType, CellType, CoroutineType, GeneratorType
+from types import AsyncGeneratorType, CellType, CoroutineType, GeneratorType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +15,7 @@ from autodiff_hook.algebras.implicit import call_natively, run_natively
 from autodiff_hook.algebras.object_slots import overwrite_objects
 from autodiff_hook.algebras.searching import Search, fruitless, reaches
 from autodiff_hook.algebras.shadows import (
+    BOUND,
     Algebra,
     Result,
     Token,
@@ -301,6 +302,8 @@ def is_plain(value: Any) -> bool:
         return all(map(is_plain, value))
     if is_answer(value):
         return True
+    if type(value) in BOUND:
+        return isinstance(value.__self__, ModuleType) or is_plain(value.__self__)
     return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, *WRITTEN))
 
 
