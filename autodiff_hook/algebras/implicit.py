@@ -57,9 +57,14 @@ def run_natively(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     """Call what reaches no token, or whose caller compares all that it reaches: others' code is not carried there."""
     before, _running.native = _running.native, True
     try:
-        return function(*args, **kwargs)
+        return call_natively(function, args, kwargs)
     finally:
         _running.native = before
+
+
+def call_natively(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call as the program does: some types of native code take a dict of keywords for one that is not empty."""
+    return function(*args, **kwargs) if kwargs else function(*args)
 
 
 def watch(cls: type) -> None:

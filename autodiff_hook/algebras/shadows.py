@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
+from types import (
+    BuiltinFunctionType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any, Final
 
 from autodiff_hook.algebras.algebra import Algebra as Algebra
@@ -251,6 +258,8 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
         return unknown
     if form == "tuple":
         return tuple([lose(alg, item, unknown) for item in value])
+    if type(value) in BOUND and not isinstance(value.__self__, ModuleType):
+        return lose(alg, value.__self__, unknown)
     if form == "inert" or id(value) in alg.shadows or id(value) in alg.losses:
         return None
     if form == "list":
@@ -273,6 +282,10 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
         if dictionary is not None:
             lose(alg, dictionary, unknown)
     return None
+
+
+BOUND: Final = (BuiltinFunctionType, MethodWrapperType)
+"""Native methods of what they are bound to, whose token is theirs."""
 
 
 def _dictionary_of(value: Any) -> dict[str, Any] | None:

@@ -179,12 +179,14 @@ class Slots:
         self.slot_members: list[int] = [0] * len(params)
         self._slot_conflicts: list[int] = [0] * len(params)
         self._slot_names: list[str | None] = list(params.values())
-        self._slots_named: dict[str | None, list[int]] = {}
+        self._slots_named: dict[str | None, int] = {}
         for slot, name in enumerate(self._slot_names):
             if slot not in reserved:
-                self._slots_named.setdefault(name, []).append(slot)
+                self._slots_named[name] = self._slots_named.get(name, 0) | 1 << slot
         self.slot: dict[Variable, int] = {}
-        self._colour()
+        self._placed = self._met = self._occupied = 0
+        self._met_in = [0] * len(params)
+        self._colour(segments)
 
     def _collect(self, segment: Segment, affinities: list[tuple[int, int, int]]) -> None:
         """Interference: what is live when a variable gets its value, but not what it is a copy of."""
@@ -241,8 +243,10 @@ class Slots:
         self._conflicts[a] |= self._conflicts[b]
         self._members[a] |= self._members[b]
 
-    def _colour(self) -> None:
-        leaders = [i for i in range(len(self._leader)) if self._find(i) == i]
+    def _colour(self, segments: list[Segment]) -> None:
+        """In the order of definitions: what lives then is in conflict, and changes little from one to the next."""
+        defined = (self.liveness.number[v] for segment in segments for v in _definitions(segment))
+        leaders = dict.fromkeys(map(self._find, itertools.chain(defined, range(len(self._leader)))))
         for leader in leaders:
             if leader in self._fixed:
                 self._place(leader, self._fixed[leader])
@@ -253,20 +257,37 @@ class Slots:
 
     def _free_slot(self, leader: int) -> int:
         """The first slot of this name whose variables are in conflict with none of the leader's, in neither way."""
-        members, conflicts, name = self._members[leader], self._conflicts[leader], self._names[leader]
-        named = self._slots_named.setdefault(name, [])
-        for slot in named:
-            if not (self.slot_members[slot] & conflicts or self._slot_conflicts[slot] & members):
+        self._meet(self._conflicts[leader] & self._placed)
+        members, name = self._members[leader], self._names[leader]
+        named = self._slots_named.get(name, 0)
+        for slot in bits(named & ~self._occupied):
+            if not self._slot_conflicts[slot] & members:
                 return slot
-        named.append(len(self.slot_members))
+        slot = len(self.slot_members)
+        self._slots_named[name] = named | 1 << slot
         self.slot_members.append(0)
         self._slot_conflicts.append(0)
         self._slot_names.append(name)
-        return len(self.slot_members) - 1
+        self._met_in.append(0)
+        return slot
+
+    def _meet(self, variables: int) -> None:
+        """Occupy the slots of these variables instead of the last ones: most are the same, as their lives are long."""
+        for i in bits(variables & ~self._met):
+            slot = self.slot[self.liveness.variables[i]]
+            self._met_in[slot] += 1
+            self._occupied |= 1 << slot
+        for i in bits(self._met & ~variables):
+            slot = self.slot[self.liveness.variables[i]]
+            self._met_in[slot] -= 1
+            if not self._met_in[slot]:
+                self._occupied ^= 1 << slot
+        self._met = variables
 
     def _place(self, leader: int, slot: int) -> None:
         self.slot_members[slot] |= self._members[leader]
         self._slot_conflicts[slot] |= self._conflicts[leader]
+        self._placed |= self._members[leader]
         for i in bits(self._members[leader]):
             self.slot[self.liveness.variables[i]] = slot
 
@@ -283,6 +304,15 @@ class Slots:
             taken.add(name)
             result.append(name)
         return result
+
+
+def _definitions(segment: Segment) -> Iterator[Variable]:
+    for item in segment.items:
+        if isinstance(item, Store):
+            yield item.variable
+        elif isinstance(item, Copies):
+            yield from (target for target, _ in item.pairs)
+            yield from item.stacked
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -61,7 +61,7 @@ _INERT: Final = (
 )
 
 
-WRITTEN: Final = (str, bytes, np.datetime64, np.timedelta64)
+WRITTEN: Final = (str, bytes, np.datetime64, np.timedelta64, types.CodeType)
 """Types of what is inert, but numbers may be read from it again: its token is that of what was written."""
 
 

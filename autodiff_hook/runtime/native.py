@@ -54,7 +54,7 @@ def _places_of_method(method: Any) -> tuple[int, ...] | None:
 
 def wants_to_write(function: Any) -> bool:
     """Whether a function may refuse arrays that cannot be written to, though it only reads them: Cython's do."""
-    return type(function).__name__ == "cython_function_or_method"
+    return type(function).__name__ in ("cython_function_or_method", "fused_cython_function")
 
 
 def compiled_from(function: Any) -> FunctionType | None:

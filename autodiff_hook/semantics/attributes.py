@@ -33,7 +33,7 @@ from autodiff_hook.algebras.shadows import (
     some,
 )
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import (
     dictionary_of,
     find_in_type,
@@ -259,6 +259,8 @@ def _builtin_token(alg: Algebra, token: Any, name: str, owner: Any, value: Any) 
     """The token of an attribute that is not Python code; an error if it has one that is not known."""
     if token is not None and not is_plain(value) and matters(owner, name, value):
         fail(find_in_type(type(owner), name), "an attribute that has no rule")
+    if token is not None and issubclass(type(owner), WRITTEN) and alg.is_unknown(token) and not is_plain(value):
+        return lose(alg, value, token)
     if alg.buffers and hides(owner) and not is_plain(value) and reaches(alg, owner):
         return lose(alg, value, alg.unknown(failure(find_in_type(type(owner), name), "which may read what was stored")))
     if type(value) is np.flatiter:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.algebras.implicit import watch
+from autodiff_hook.algebras.implicit import call_natively, watch
 from autodiff_hook.algebras.odd import holds_places, is_odd, odd_result
 from autodiff_hook.algebras.searching import soon_searched
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, some
@@ -157,7 +157,7 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
     if quiet(alg, t) and not looks_later(function):
         if issubclass(type(function), type):
             watch(function)
-        return function(*args, **kwargs), None
+        return call_natively(function, args, kwargs), None
     if type(function) is FunctionType and not kwargs:
         # The registry is asked first: that loads the packs of what is imported by now, which know meanings as well.
         if not registry.knows(function) and id(function) not in MEANINGS:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import _lru_cache_wrapper
 from io import IOBase
-from types import AsyncGeneratorType, CellType, CoroutineType, GeneratorType
+from types import AsyncGeneratorType, CellType, CoroutineType, GeneratorType, ModuleType
 from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook import reports
-from autodiff_hook.algebras.implicit import run_natively
+from autodiff_hook.algebras.implicit import call_natively, run_natively
 from autodiff_hook.algebras.object_slots import overwrite_objects
 from autodiff_hook.algebras.searching import Search, fruitless, reaches
 from autodiff_hook.algebras.shadows import (
+    BOUND,
     Algebra,
     Result,
     Token,
@@ -100,17 +101,13 @@ def is_compared(alg: Algebra, values: Args, written: list[Any], before: list[Any
     return not any([type(x).__name__ == "CarriedIterator" or id(x) in alg.generators for x, _ in before])
 
 
-def call_natively(function: Any, args: Args, kwargs: Kwargs) -> Any:
-    return function(*args, **kwargs)
-
-
 def call_constant(alg: Algebra, function: Any, args: Args, kwargs: Kwargs, search: Search | None = None) -> Result:
     """Call natively where no derivative flows in: what it writes are constants.
 
     Where a ``search`` for tokens has found none, only what pullbacks hold can be written to, if it has met that.
     """
     if idle(alg):
-        return function(*args, **kwargs), None
+        return call_natively(function, args, kwargs), None
     arrays = _before(alg, written_by(function, args, kwargs), (*args, *kwargs.values()), search)
     result = (call_natively if search is None else run_natively)(function, args, kwargs)
     for array, before in arrays:
@@ -305,6 +302,8 @@ def is_plain(value: Any) -> bool:
         return all(map(is_plain, value))
     if is_answer(value):
         return True
+    if type(value) in BOUND:
+        return isinstance(value.__self__, ModuleType) or is_plain(value.__self__)
     return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, *WRITTEN))
 
 

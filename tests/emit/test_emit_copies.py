@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import dis
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from building import branch, code_of, do, function_of, jump, returning, run, to
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_interpreter import interpret
 
+from autodiff_hook.emit import slots
+from autodiff_hook.emit.slots import bits
 from autodiff_hook.ir.analysis import reverse_postorder
 from autodiff_hook.ir.types import IR, Block, Edge, Operand, Terminator, Variable
 
@@ -104,3 +108,26 @@ def _drop_unreachable(ir: IR) -> None:
 @settings(max_examples=150, deadline=None)
 def test_any_control_flow_does_what_the_interpreter_does(ir: IR, arguments: list[int], release: bool) -> None:
     assert run(ir, *arguments, release=release) == interpret(ir, arguments, {})
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_finding_slots_for_many_that_live_at_once_takes_linear_time(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
+    looked_at = 0
+
+    def counting(mask: int) -> Iterator[int]:
+        nonlocal looked_at
+        for i in bits(mask):
+            looked_at += 1
+            yield i
+
+    monkeypatch.setattr(slots, "bits", counting)
+    x = Variable("x")
+    made = [Variable() for _ in range(300)]
+    steps = [do("binary", value, 1, to=item, data="+") for value, item in zip([x, *made], made, strict=False)]
+    total, *rest = made[::step]
+    sums = [Variable() for _ in rest]
+    for item, summed in zip(rest, sums, strict=True):
+        steps.append(do("binary", total, item, to=summed, data="+"))
+        total = summed
+    assert run(function_of(Block([x], steps, returning(total))), 0) == 300 * 301 // 2
+    assert looked_at < 10 * 600

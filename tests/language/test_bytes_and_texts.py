@@ -17,6 +17,7 @@ import pickle
 import re
 import struct
 import tempfile
+import types
 import zlib
 from decimal import Decimal
 from fractions import Fraction
@@ -431,7 +432,35 @@ def read_out_of_a_tree(x):
     return compile(repr(x), "text", "eval", ast.PyCF_ONLY_AST).body.value
 
 
+def run_as_code(x):
+    return eval(compile(repr(x), "text", "eval"), {}) * x
+
+
+def executed_as_code(x):
+    names = {}
+    exec(compile(f"y = {x!r}", "text", "exec"), names)
+    return names["y"] * x
+
+
+def constants_of_code(x):
+    return compile(repr(x), "text", "eval").co_consts[0] * x
+
+
+def constants_put_into_code(x):
+    return one.__code__.replace(co_consts=(None, x)).co_consts[1] * x
+
+
+def functions_of_code(x):
+    return types.FunctionType(one.__code__.replace(co_consts=(None, x)), {})() * x
+
+
+def one():
+    return 1.0
+
+
 REFUSED = [
+    *(run_as_code, executed_as_code, constants_of_code, constants_put_into_code),
+    functions_of_code,
     handed_on_by_a_stream,
     *(printed_to_a_file, printed_where_printing_goes, printed_to_an_object, read_as_a_literal, read_out_of_a_tree),
     *(all_digits_of_whole_numbers, all_digits_by_percent, all_digits_in_hexadecimal),
@@ -574,7 +603,15 @@ def bits_of_seeds(x, seed=12345):
     return x * x
 
 
+def code_that_is_given(x):
+    names = {}
+    exec(compile("y = 2.0", "text", "exec"), names)
+    made = types.FunctionType(one.__code__, {})
+    return made() * names["y"] * x * len(one.__code__.co_consts) * len(compile(repr(x), "text", "eval").co_code)
+
+
 IN_ORDER = [
+    code_that_is_given,
     *(hashes_of_content, bits_of_seeds),
     *(written_but_not_read, asked_for_its_form, constants, written_to_files, all_digits, all_digits_of_what_is_exact),
     *(all_digits_in_containers, all_digits_shown_by_an_object, texts_that_are_asked, texts_as_keys),

@@ -800,3 +800,38 @@ def test_sympy_remembers_nothing_of_a_program_but_what_can_be_seen():
         with pytest.raises(NotDifferentiable, match="sympy"):
             gradient(lost, X)
     assert list(reachable(sympy.expand)) == [sympy.expand]
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = [("slot", ctypes.c_int), ("function", ctypes.c_void_p)]
+
+
+class _Spec(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("basicsize", ctypes.c_int),
+        ("itemsize", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+        ("slots", ctypes.POINTER(_Slot)),
+    ]
+
+
+@ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
+def _new(cls, args, keywords):
+    GIVEN.append(keywords)
+    return args
+
+
+GIVEN = []
+SLOTS = (_Slot * 2)(_Slot(65, ctypes.cast(_new, ctypes.c_void_p).value), _Slot(0, None))  # Py_tp_new
+make_type = ctypes.pythonapi.PyType_FromSpec
+make_type.restype, make_type.argtypes = ctypes.py_object, [ctypes.POINTER(_Spec)]
+Native = make_type(ctypes.byref(_Spec(b"m.Native", object.__basicsize__, 0, 0, SLOTS)))
+
+
+@pytest.mark.parametrize("f", [lambda x: (Native(x), x * x)[1], lambda x: (Native(3), x * x)[1]])
+def test_native_types_are_given_no_keywords_where_there_are_none(f):
+    for _ in range(3):
+        GIVEN.clear()
+        assert gradient(f, 2.0) == (4.0,)
+        assert GIVEN and set(GIVEN) == {None}

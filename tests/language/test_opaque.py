@@ -984,3 +984,24 @@ def test_a_function_that_only_read_may_come_to_write(name):
     space["look"] = spoil
     assert gradient(f, np.ones(2))[0].tolist() == [1.0, 2.0]
     assert weights.tolist() == [7.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("made", "called"),
+    [
+        ("[x].pop", lambda m: m()),
+        ("[x].__getitem__", lambda m: m(0)),
+        ("{'a': x}.get", lambda m: m("a")),
+        ("x.__neg__", lambda m: m()),
+        ("x.conjugate", lambda m: m()),
+    ],
+)
+def test_native_methods_of_what_opaque_code_has_made(made, called):
+    bound = opaque(f"def f(x): return {made}")
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda x: called(bound(x)) * x, 0.7)
+
+
+def test_native_functions_that_opaque_code_chooses_are_constants():
+    chosen = opaque("import math\ndef f(x): return math.sin if x > 0.0 else math.cos")
+    check_gradient(lambda x: chosen(x)(x) * x, 0.7)

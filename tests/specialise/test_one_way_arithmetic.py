@@ -609,6 +609,61 @@ def test_what_can_be_written_to():
     check(lambda x: written_where_it_can_be(x, given), 0.7, specialised=None)
 
 
+def as_required(requirements):
+    def f(x, a):
+        rows = np.require(a, float, requirements)
+        same = np.array(a, order="C", copy=None, subok=True)
+        if requirements and not same.flags[requirements[0]]:
+            return x * same.sum()
+        return np.sum((x * rows) ** 2) + same[0, 1] * x
+
+    return f
+
+
+@pytest.mark.parametrize("requirements", [None, ["W"], ["C", "W"], ["F", "A"], ["WRITEABLE", "C_CONTIGUOUS"]])
+def test_what_is_required_of_arrays(requirements):
+    f = as_required(requirements)
+    for a in (
+        np.arange(6.0).reshape(2, 3),
+        np.asfortranarray(np.ones((2, 3))),
+        np.ones((4, 6))[::2, ::2],
+        np.ones((2, 2), int),
+    ):
+        check(f, 0.7, a, specialised=None)
+    frozen = np.arange(6.0).reshape(2, 3)
+    frozen.flags.writeable = False
+    check(f, 0.7, frozen, specialised=None)
+
+
+def test_what_needs_no_copy_is_the_array():
+    def f(x):
+        rows = np.require(x, float, ["C", "W"])
+        return np.sum(rows * np.array(rows, dtype=None, order="A", copy=None, subok=False)[0])
+
+    check(f, np.arange(1.0, 5.0))
+
+
+def test_a_copy_that_is_required_is_one():
+    def f(x):
+        rows = np.require(np.reshape(x, (2, 2)).T, float, ["C"])
+        rows[0] = 1.0
+        same = np.asarray(x, order="F")
+        same = same * rows.sum()
+        return same.sum() * rows[1, 0]
+
+    check(f, np.array([0.3, 0.4, 0.9, 1.1]), specialised=None)
+
+
+@pytest.mark.parametrize("of", ["evaluate", "logpdf"])
+def test_compiled_code_that_refuses_arrays_which_cannot_be_written_to(of):
+    stats = pytest.importorskip("scipy.stats")
+
+    def f(data, x, weights):
+        return getattr(stats.gaussian_kde(data, weights=weights), of)([x, 0.4]).sum()
+
+    check(f, np.array([0.1, 0.7, 1.9, 2.2]), 0.3, np.array([0.2, 0.5, 0.3, 0.4]))
+
+
 def compared_by_parts(x, a):
     kept = Held(a).values * x
     shapes = {part.shape for part in (kept, a, np.sin(kept))}

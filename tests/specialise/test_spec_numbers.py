@@ -224,6 +224,23 @@ def test_complex_numbers_on_the_way():
     check(f, 2.0, 3.0, specialised=None)
 
 
+@pytest.mark.parametrize("given", [1.5, np.float64(1.5), 1.5 - 0.2j, 1.5 + 0.2j, np.complex128(1.5 + 0.2j)])
+@pytest.mark.parametrize("made", ["np.conj(z)", "z * (1 + 2j)", "np.complex128(z) * 1j"])
+def test_the_parts_of_numbers_of_several_types(given, made):
+    source = f"""
+def parts(z, x):
+    if x > 1.0:
+        z = {made}
+    total = 0.0
+    for n in range(3):
+        total += x * z.real * n
+    return total * z.real + z.imag * x
+"""
+    parts = scope(source, np=np)["parts"]
+    check(parts, given, 1.3)
+    check(parts, given, 0.7)
+
+
 def test_powers_that_are_complex():
     def g(x):
         z = x**0.5

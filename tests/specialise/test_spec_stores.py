@@ -541,6 +541,20 @@ def test_with_respect_to_arrays():
     )
 
 
+@pytest.mark.parametrize("made", ["[x, y]", "(x, y)", "[x * x, y][:2]", "[*(x, y), x]"])
+@pytest.mark.parametrize("function", ["np.asarray", "np.asanyarray", "np.atleast_2d", "np.ascontiguousarray"])
+def test_what_numpy_makes_of_lists_and_tuples_of_arrays(function, made):
+    source = f"""
+def f(x, y):
+    rows = {function}({made})
+    rows[:, y > 0.5] = 0.3 * x[0]
+    rows /= y
+    rows[0] *= rows[1]
+    return np.sum(rows**2) + np.sum(x * y)
+"""
+    check(scope(source, np=np)["f"], np.array([0.3, 0.7, 1.1]), np.array([0.4, 0.9, 0.2]))
+
+
 def test_a_pullback_may_be_used_twice():
     def path(x):
         out = np.zeros(5)

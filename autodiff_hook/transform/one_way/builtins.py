@@ -178,15 +178,26 @@ _SPECIAL: Final = (
 def _is_itself(inf: Path, function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether ``asarray``, or ``array`` without a copy, returns what it is given."""
     value = inf.type_of(args[0]) if args else None
-    if not isinstance(value, Array) or value.scalar or len(args) > 2 or not set(kwargs) <= {"dtype", "copy"}:
+    if not isinstance(value, Array) or value.scalar or len(args) > 2 or not set(kwargs) <= _OF_COPIES:
         return False
     copied = known_value(inf, kwargs["copy"]) if "copy" in kwargs else function is np.array
     if not any(copied is mode for mode in _WITHOUT_COPY):
         return False
     given = [known_value(inf, x) for x in (*args[1:], *(v for k, v in kwargs.items() if k == "dtype"))]
-    return all(x is None or x is not UNKNOWN and _same_dtype(x, value.dtype) for x in given)
+    same = all(x is None or x is not UNKNOWN and _same_dtype(x, value.dtype) for x in given)
+    return same and _lies(inf, args[0], known_value(inf, kwargs["order"]) if "order" in kwargs else None)
 
 
+def _lies(inf: Path, array: Operand, order: Any) -> bool:
+    """Whether the items of an array lie in this order, which decides about the way."""
+    if order in ("C", "F"):
+        return bool(
+            inf.pin(inf.perform("getattr", [inf.perform("getattr", [array], "flags")], f"{order.lower()}_contiguous"))
+        )
+    return order in (None, "A", "K")
+
+
+_OF_COPIES: Final = frozenset({"dtype", "copy", "order", "subok"})
 _WITHOUT_COPY: Final = (None, False, np._CopyMode.IF_NEEDED, np._CopyMode.NEVER)
 
 

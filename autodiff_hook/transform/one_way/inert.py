@@ -254,9 +254,13 @@ def step(inf: Path, s: Statement) -> Abstract | None:
     return _given(inf, s, operator.attrgetter(name), s.operands)
 
 
+_LETTERS: Final = {"C": "c_contiguous", "F": "f_contiguous", "A": "aligned", "W": "writeable"}
+
+
 def _layout(inf: Path, s: Statement, flags: Instance) -> Abstract | None:
-    """``a.flags.c_contiguous``, or the same by its name in capitals: how the items of an array lie."""
-    name = str(s.data if s.op == "getattr" else inf.pin(s.operands[1])).lower()
+    """``a.flags.c_contiguous``, or the same by its name in capitals or a letter: how the items of an array lie."""
+    key = str(s.data if s.op == "getattr" else inf.pin(s.operands[1]))
+    name = _LETTERS.get(key, key).lower()
     if name == "writeable":
         return _writeable(inf, s)
     return layout(inf, s, flags, name) if name in LAYOUT else None

@@ -55,7 +55,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import built_class, inert_class, number_types, plain_types
+from autodiff_hook.transform.specialise.lattice import REAL, built_class, inert_class, number_types, plain_types
 from autodiff_hook.transform.specialise.objects import class_of, is_followed, is_object, look
 from autodiff_hook.transform.specialise.of_containers import VIEWS
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, is_only_iterated, known_as, pure
@@ -65,6 +65,7 @@ from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.wording import named
 
 _DESCRIBING: Final = (np.dtype, np.finfo, np.iinfo)
+_COMPLEX: Final = frozenset({complex, np.complex128})
 _OF_DTYPE_CLASS: Final = ("names", "fields", "subdtype", "kind", "char", "num", "type", "itemsize", "hasobject")
 """What all dtypes of a class of numbers have in common."""
 
@@ -142,8 +143,10 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
 
 def _descriptor_of(types: frozenset[type], name: str) -> Any:
     """What has a rule for an attribute of numbers of these types; None if nothing has one for them all."""
-    if name == "real" and types <= {float, int, bool}:
+    if name == "real" and types <= REAL | {bool}:
         return float.real
+    if name in ("real", "imag") and types & _COMPLEX and types <= REAL | _COMPLEX | {bool}:
+        return getattr(complex, name)
     descriptors = {id(found): found for found in (getattr(cls, name, None) for cls in types)}
     (first, *others) = descriptors.values()
     return first if not others and registry.has_rules(first) else None

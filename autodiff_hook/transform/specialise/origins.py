@@ -177,7 +177,7 @@ def is_numpy(function: Any) -> bool:
 
 
 def _has_no_memory(value: Abstract) -> bool:
-    """Whether a value has no memory of an array in it."""
+    """Whether a value has no memory of an array that NumPy would hand on: of lists and tuples it makes arrays anew."""
     if isinstance(value, Tuple):
-        return all(map(_has_no_memory, value.items))
+        return value.cls in (list, tuple) or all(map(_has_no_memory, value.items))
     return isinstance(value, (Number, List)) or isinstance(value, Known) and not isinstance(value.value, np.ndarray)

@@ -61,11 +61,11 @@ def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> A
             if _REAL.issuperset(map(type, args)):
                 _count(args)
                 with np.errstate(all="ignore"):
-                    return run(*map(_copied if wants_to_write(run) else _own, args))
+                    return run(*_given(run, args))
         _count(args)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            found = run(*map(_copied if wants_to_write(run) else _own, args), **kwargs)
+            found = run(*_given(run, args), **kwargs)
             return _filled(found) if any([run is each for each in _UNINITIALISED]) else found
     except Exception as error:
         raise Refused(f"{named(run)} raised {type(error).__name__}: {error}") from error
@@ -97,6 +97,11 @@ _PLAIN: Final = frozenset({float, int})
 _REAL: Final = frozenset({float, int, np.float64, np.ndarray})
 
 
+def _given(run: Any, args: list[Any]) -> list[Any]:
+    """What a function is tried out on, or one that calls what it is given."""
+    return [*map(_copied if any(map(wants_to_write, (run, *args))) else _own, args)]
+
+
 def _own(value: Any) -> Any:
     """An array that nothing which is tried out can change the original of."""
     if type(value) is np.ndarray:
@@ -106,6 +111,8 @@ def _own(value: Any) -> Any:
 
 
 def _copied(value: Any) -> Any:
+    if type(value) is tuple:
+        return tuple(map(_copied, value))
     return value.copy("K") if type(value) is np.ndarray else value
 
 

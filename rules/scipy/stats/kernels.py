@@ -1,36 +1,33 @@
 """Kernel density estimates, and the von Mises distribution: what ``scipy.stats`` has in compiled code of its own."""
 
 import numpy as np
-from scipy import linalg, special, stats
+from scipy import linalg, special
 from scipy.stats import _stats
 
 from autodiff_hook.extend import elementwise
 from autodiff_rules.scipy._standins import stand_in
 
-KDE = stats.gaussian_kde
 
-
-def logarithms(kde, points):
-    """The logarithms of the weighted kernels, for each point (rows) and each of the data (columns)."""
-    points = np.atleast_2d(np.asarray(points))
-    if np.shape(points)[0] == 1 and np.shape(points)[1] == kde.d != 1:
-        points = np.reshape(points, (kde.d, 1))
-    factor = kde.cho_cov
-    at = linalg.solve_triangular(factor, points, lower=True)
-    data = linalg.solve_triangular(factor, kde.dataset, lower=True)
+def kernels(points, xi, cho_cov):
+    """The logarithms of the kernels, for each place (rows) and each of the data (columns)."""
+    at = linalg.solve_triangular(cho_cov, xi.T, lower=True)
+    data = linalg.solve_triangular(cho_cov, points.T, lower=True)
     apart = at[:, :, None] - data[:, None, :]
-    size = np.sum(np.log(np.abs(np.diag(factor)))) + 0.5 * kde.d * np.log(2.0 * np.pi)
-    return np.log(kde.weights) - 0.5 * np.sum(apart * apart, 0) - size
+    size = np.sum(np.log(np.abs(np.diag(cho_cov)))) + 0.5 * len(cho_cov) * np.log(2.0 * np.pi)
+    return -0.5 * np.sum(apart * apart, 0) - size
 
 
-@stand_in(KDE.evaluate)
-def evaluate(self, points):
-    return np.sum(np.exp(logarithms(self, points)), 1)
+def estimate(points, values, xi, cho_cov, dtype):
+    return np.exp(kernels(points, xi, cho_cov)) @ values
 
 
-@stand_in(KDE.logpdf)
-def logpdf(self, x):
-    return special.logsumexp(logarithms(self, x), 1)
+def estimate_log(points, values, xi, cho_cov, dtype):
+    return special.logsumexp(kernels(points, xi, cho_cov)[:, :, None] + np.log(values), 1)
+
+
+for spec in ("float", "double", "long double"):
+    stand_in(_stats.gaussian_kernel_estimate[spec])(estimate)
+    stand_in(_stats.gaussian_kernel_estimate_log[spec])(estimate_log)
 
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(96)
