@@ -165,8 +165,45 @@ def solveh_banded_cotangents(ȳ, y, ab, b, lower, check_finite):
     return unbroadcast(āb, np.asarray(ab)), like_right(c, b)
 
 
-frule(linalg.solve_banded, None, None, LINEAR)
-frule(linalg.solveh_banded, None, LINEAR)
+def solve_banded_tangent(ȧb, y, l_and_u, ab, b, check_finite):
+    (low, up), n, x = l_and_u, np.shape(ab)[-1], columns_of(y, b)
+    moved = np.zeros(np.shape(x), np.result_type(ȧb, x))
+    for d in range(-low, up + 1):
+        rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
+        moved[..., rows, :] += ȧb[..., up - d, columns, None] * x[..., columns, :]
+    found = -linalg.solve_banded(l_and_u, ab, moved, check_finite=check_finite)
+    return found[..., 0] if np.ndim(b) < 2 else found
+
+
+def solveh_banded_tangent(ȧb, y, ab, b, lower, check_finite):
+    (height, n), x = np.shape(ab)[-2:], columns_of(y, b)
+    moved = np.zeros(np.shape(x), np.result_type(ȧb, x))
+    for d in range(height):
+        band = ȧb[..., d, : n - d, None] if lower else np.conjugate(ȧb[..., height - 1 - d, d:, None])
+        if d == 0:
+            moved += np.real(band) * x
+        else:
+            moved[..., d:, :] += band * x[..., : n - d, :]
+            moved[..., : n - d, :] += np.conjugate(band) * x[..., d:, :]
+    found = -linalg.solveh_banded(ab, moved, lower=lower, check_finite=check_finite)
+    return found[..., 0] if np.ndim(b) < 2 else found
+
+
+frule(
+    linalg.solve_banded,
+    None,
+    lambda ȧb, y, l_and_u, ab, b, overwrite_ab, overwrite_b, check_finite: solve_banded_tangent(
+        np.asarray(ȧb), y, l_and_u, ab, b, check_finite
+    ),
+    LINEAR,
+)
+frule(
+    linalg.solveh_banded,
+    lambda ȧb, y, ab, b, overwrite_ab, overwrite_b, lower, check_finite: solveh_banded_tangent(
+        np.asarray(ȧb), y, ab, b, lower, check_finite
+    ),
+    LINEAR,
+)
 
 
 @array_rrule(linalg.inv)
