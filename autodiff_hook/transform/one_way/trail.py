@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from types import CodeType
 from typing import Any, ClassVar, Final
 
@@ -335,7 +336,9 @@ class Trail(Inference):
             if operand in self.outer.random:
                 raise Refused("a random number decides about the way")
             value = example_of(abstract)
-            plain = type(value) in (bool, str, np.str_, np.bytes_, *WHOLE) or _is_of_whole_numbers(abstract)
+            plain = type(value) in (bool, str, np.str_, np.bytes_, date, timedelta, *WHOLE) or _is_of_whole_numbers(
+                abstract
+            )
             if not plain and not self._is_constant(operand, value):
                 raise Refused(f"{named(abstract)} decides about the way")
             if type(value) is bool:
