@@ -350,6 +350,14 @@ class Trail(Inference):
             self.pinned[operand] = value
         return self.pinned[operand]
 
+    def pin_key(self, operand: Operand) -> Any:
+        """The value of an operand that is a key on this way: who is shown the key has no derivative by it."""
+        for x in self.tuples.get(operand, (operand,)):
+            if x in self.tuples:
+                self.pin_key(x)
+            self.program.keyed.add(x)
+        return self.pin(operand)
+
     def _is_constant(self, operand: Operand, value: Any) -> bool:
         """Whether a value is a float that is loaded on entry and no argument, and is shown by what it equals."""
         key = self.final(operand)
