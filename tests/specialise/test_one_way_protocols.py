@@ -348,6 +348,26 @@ def test_sums_and_extremes_of_what_objects_give():
     check_slopes(lambda x, y: sum(Steps(x, Length), Length(y)).metres, 2.0, 3.0, specialised=None)
 
 
+class Spread:
+    """A class that says its sum with numbers, and keeps what it is given together."""
+
+    def __init__(self, x, *names):
+        self.x, self.names = x, tuple(names)
+
+    def __add__(self, other):
+        return Spread(self.x + (other.x if isinstance(other, Spread) else other), *self.names, "sum")
+
+
+def begun_with_an_object(x, numbers):
+    parts = sum(numbers, Spread(x)), sum([], Spread(x * x)), sum(numbers[1:], start=Spread(2.0 * x))
+    return sum(part.x**2 * (1 + len(part.names)) for part in parts)
+
+
+def test_sums_that_begin_with_an_object():
+    for numbers in ([1.0, 2.0], [3.0, 0.5], [2.0], [1.0, 2.0]):
+        check(begun_with_an_object, 0.7, numbers)
+
+
 class Length:
     def __init__(self, metres):
         self.metres = metres
