@@ -98,6 +98,8 @@ class Trail(Inference):
         self.given_lists: dict[Operand, list[Operand]] = {}
         """The items of tuples, and those of lists that are given as they are."""
         self.iterators: dict[Operand, Iterator[Operand]] = {}
+        self.cleaning: list[tuple[CodeType, Any]] = []
+        """The generators that have something left to do if they are given up."""
         self.pinned = self.program.pinned
         self.texts: set[Operand] = set()
         """The texts, and arrays of such, that the program makes of such from outside."""
