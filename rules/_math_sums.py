@@ -3,6 +3,7 @@
 import math
 
 from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import frule
 from autodiff_hook.signatures import Array, Real
 from autodiff_hook.strong import times
 from autodiff_rules._numbers import REALS, like, repeated
@@ -62,6 +63,18 @@ def prod_cotangent(ȳ, iterable, start):
         cotangents.append(times(before[i], after))
         after = after * iterable[i]
     return like(cotangents[::-1], iterable)
+
+
+def prod_tangent(ẋ, iterable):
+    """Of each factor the tangent, times all others."""
+    product, tangent = 1.0, 0.0
+    for factor, change in zip(iterable, ẋ):
+        tangent = times(tangent, factor) + times(change, product)
+        product = product * factor
+    return tangent
+
+
+frule(math.prod, lambda ẋ, y, iterable: prod_tangent(ẋ, iterable))
 
 
 def products(ȳ, factors, items):

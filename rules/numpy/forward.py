@@ -19,7 +19,7 @@ from autodiff_rules.numpy.rearranging import diagonal_matrix
 from autodiff_rules.numpy.reductions import std_tangent, var_tangent
 from autodiff_rules.numpy.selection import clip_tangent
 
-FIRST = "trapezoid concatenate stack column_stack tile repeat diag compress take_along_axis"
+FIRST = "trapezoid block concatenate stack column_stack tile repeat diag compress take_along_axis"
 """What is linear in its first argument, whatever the others are."""
 for _target in (
     *(getattr(np, name) for name in FIRST.split()),

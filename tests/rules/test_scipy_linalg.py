@@ -24,6 +24,8 @@ P, Q = definite(3, 3), definite(3, 3, kind=complexes)
 R = normal(3, 3, seed=3) @ normal(3, 3, seed=3).T + 2 * np.eye(3)
 P32 = P.astype(np.float32)
 BAND = np.array([[0.0, 0.0, 0.3, 0.4], [0.0, 1.0, 0.7, -0.4], [4.0, 5.0, 6.0, 7.0], [0.5, 0.2, 0.9, 0.0]])
+SYMMETRIC_BANDS = np.array([[0.0, 0.0, 0.3, 0.4], [0.0, 1.0, 0.7, -0.4], [4.0, 5.0, 6.0, 7.0]])
+SYMMETRIC_BANDS = SYMMETRIC_BANDS, np.array([[4.0, 5.0, 6.0, 7.0], [1.0, 0.7, -0.4, 0.0], [0.3, 0.4, 0.0, 0.0]])
 BAND3 = np.triu(np.tril(A, 1), -1)
 TRIANGLES = ("upper triangular", "lower triangular")
 
@@ -47,6 +49,9 @@ CASES = [
     ),
     *(Case(linalg.solve_triangular, a, b) for a in (A, Z) for b in (B, normal(3).tolist())),
     *(Case(linalg.solve_banded, (1, 2), BAND, b) for b in (normal(4), normal(4, 2), complexes(4))),
+    *(Case(linalg.solveh_banded, ab, normal(4), lower=lower) for lower, ab in zip((False, True), SYMMETRIC_BANDS)),
+    *(Case(linalg.solveh_banded, SYMMETRIC_BANDS[0] + 0.2j, b) for b in (complexes(4), normal(4, 2))),
+    *(Case(linalg.solveh_banded, 0.3j + SYMMETRIC_BANDS[1][:k], normal(4), lower=True) for k in (1, 2)),
     *(Case(linalg.pinv, a) for a in (normal(3, 2), normal(2, 3), A)),
     *(Case(linalg.lu_factor, a) for a in (A, Z, normal(4, 4))),
     *(Case(linalg.qr, a, mode="economic") for a in (normal(4, 3), A, complexes(4, 3))),

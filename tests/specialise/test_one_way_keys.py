@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_slopes
+from specialised_cases import check, check_slopes, is_specialised
 
 import autodiff_hook as ad
 
@@ -247,3 +247,28 @@ def test_derived_containers_that_something_outside_keeps():
     check_slopes(kept, 0.7, 1.3)
     unit, table = SEEN
     assert type(table) is Table and dict.items(table) == {"a": 1, "b": 4.0}.items() and unit.table is table
+
+
+def in_cells(x, n):
+    cells = {}
+    for i, place in enumerate(np.arange(1.0, n + 1.0)):
+        cells.setdefault(tuple(int(c) for c in (np.floor(place), i % 2)), []).append(x ** (i + 1))
+    total = 0.0
+    for _ in range(n):
+        total = 0.5 * total + x
+    return total + sum(k[0] * v for k, held in cells.items() for v in held)
+
+
+def by_its_number(x, n):
+    counts = {(n, 1): x, (2, n): x * x}
+    for _ in range(n):
+        x = x * x
+    return x + sum(k[0] * v for k, v in counts.items())
+
+
+def test_whole_numbers_that_are_counted_to_and_are_no_keys():
+    for n in (4, 4, 6, 4, 6):
+        check(in_cells, 0.9, n, specialised=None)
+        check(by_its_number, 0.9, n, specialised=None)
+    assert is_specialised(in_cells)
+    assert ad.gradient(by_its_number, 0.9, 3)[1] == 0.9

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import copy
 import functools
 import itertools
@@ -346,6 +347,26 @@ def test_sums_and_extremes_of_what_objects_give():
     for _ in range(2):
         check_slopes(summed_in_turn, 2.0, 3.0)
     check_slopes(lambda x, y: sum(Steps(x, Length), Length(y)).metres, 2.0, 3.0, specialised=None)
+
+
+class Spread:
+    """A class that says its sum with numbers, and keeps what it is given together."""
+
+    def __init__(self, x, *names):
+        self.x, self.names = x, tuple(names)
+
+    def __add__(self, other):
+        return Spread(self.x + (other.x if isinstance(other, Spread) else other), *self.names, "sum")
+
+
+def begun_with_an_object(x, numbers):
+    parts = sum(numbers, Spread(x)), sum([], Spread(x * x)), sum(numbers[1:], start=Spread(2.0 * x))
+    return sum(part.x**2 * (1 + len(part.names)) for part in parts)
+
+
+def test_sums_that_begin_with_an_object():
+    for numbers in ([1.0, 2.0], [3.0, 0.5], [2.0], [1.0, 2.0]):
+        check(begun_with_an_object, 0.7, numbers)
 
 
 class Length:
@@ -942,3 +963,64 @@ def test_classes_with_a_metaclass_of_their_own():
     assert ad.gradient(lambda y: Shape.evaluate(0.7, y), 1.3) == pytest.approx(
         (Shape.evaluate(0.7, 1.3) * 0.49 / 1.3**3,)
     )
+
+
+class Settings:
+    tolerance, depth = 1.0, 0
+
+
+@contextlib.contextmanager
+def settings(held, **named):
+    before = {name: getattr(held, name) for name in named}
+    for name, value in named.items():
+        setattr(held, name, value)
+    try:
+        yield held
+    finally:
+        for name, value in before.items():
+            setattr(held, name, value * held.tolerance)
+
+
+def logged(x, log):
+    try:
+        for i in range(4):
+            yield x * i
+    finally:
+        log.append(x * x)
+
+
+def set_for_a_while(x, limit):
+    held, log = Settings(), []
+    with settings(held, tolerance=x) as inner, settings(held, depth=x * x):
+        total = inner.tolerance * held.depth
+    total += sum(v * v for v in logged(x, log))
+    return total * held.tolerance + held.depth + log[0]
+
+
+def given_up(x, limit):
+    log, total = [], 0.0
+    for v in logged(x, log):
+        if v > limit:
+            break
+        total += v
+    return total + sum(log) * x
+
+
+def thrown_into(x, limit):
+    held = Settings()
+    try:
+        with settings(held, tolerance=x):
+            if x * x > limit:
+                raise ValueError
+            total = held.tolerance
+    except ValueError:
+        total = x * x
+    return total * held.tolerance * x
+
+
+def test_generators_that_clean_up():
+    for limit in (10.0, 1.0, 10.0, 1.0):
+        check(set_for_a_while, 0.7, limit)
+        for f in (given_up, thrown_into):
+            check(f, 0.7, limit, specialised=None)
+            check(f, 1.3, limit, specialised=None)

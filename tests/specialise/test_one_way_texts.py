@@ -229,3 +229,27 @@ def test_arrays_of_texts_and_dates(ask, monkeypatch):
         monkeypatch.setitem(globals(), "DAYS", DAYS[::-1][some])
         check_slopes(f, 0.7, specialised=None)
         monkeypatch.undo()
+
+
+def by_day(x, day, gone=0):
+    """Dates and what lies between them are keys; a date is counted on in place."""
+    flow, since, level, start = {}, {datetime.timedelta(2): 3.0, datetime.timedelta(4): 5.0}, x, day
+    for i in range(6):
+        level = 0.9 * level + (x if day.weekday() < 5 else x * x)
+        flow[day] = level + since.get(day - start, 0.0) * x
+        day += datetime.timedelta(days=1 + (i == gone))
+    monthly = {}
+    for when, value in flow.items():
+        monthly.setdefault((when.year, when.month), []).append(value)
+    late = sum(v for when, v in flow.items() if when >= start + datetime.timedelta(3))
+    return late + max(sum(v) / len(v) for v in monthly.values())
+
+
+def test_dates_as_keys():
+    days = [datetime.date(2021, 2, 26), datetime.date(2021, 3, 6), datetime.date(2021, 2, 25)]
+    for day in (*days, *days):
+        for gone in (0, 3):
+            check_slopes(lambda x, day=day, gone=gone: by_day(x, day, gone), 0.7)
+            expected = slopes(lambda x, day=day, gone=gone: by_day(x, day, gone), 0.7)[0]
+            assert ad.gradient(by_day, 0.7, day, gone)[0] == pytest.approx(expected)
+    assert is_specialised(by_day)

@@ -437,15 +437,14 @@ def test_managers_made_of_generators_are_typed_for_all_ways(f, x):
     check_all_ways(f, x)
 
 
-@pytest.mark.parametrize("f", [of_one_of_two, that_may_be_silent])
+@pytest.mark.parametrize("f", [of_one_of_two, that_may_be_silent, ended_by_hand])
 def test_managers_whose_generators_take_several_ways_are_followed_on_one(f):
     for x in (0.7, -0.7, 1.4, 0.7):
         check_slopes(f, x)
 
 
-@pytest.mark.parametrize("f", [caught_by_the_generator, ended_by_hand])
-def test_managers_whose_generators_handle_exceptions_are_carried(f):
-    check_slopes(f, 0.7, specialised=False)
+def test_managers_whose_generators_handle_exceptions_are_carried():
+    check_slopes(caught_by_the_generator, 0.7, specialised=False)
 
 
 @pytest.mark.parametrize("f", [that_yields_twice, entered_twice])

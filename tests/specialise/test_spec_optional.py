@@ -434,3 +434,52 @@ PLACES = [None, 0]
 
 def test_an_index_that_may_be_none():
     check(indexed_by_a_place_or_none, 0.7, 1.3, specialised=None)
+
+
+def observed(ys, x):
+    m = x
+    for y in ys:
+        m = np.sin(m * x)
+        if y is not None:
+            m = m + y
+    return m.sum()
+
+
+def observed_by_name(ys, x):
+    return observed(ys.values(), x)
+
+
+def observed_in_pairs(ys, x):
+    m = x
+    for scale, y in ys:
+        m = np.sin(m * scale)
+        if y is not None:
+            m = m + y
+    return m.sum()
+
+
+def observed_by_place(ys, x):
+    m = x
+    for i in range(len(ys)):
+        m = np.sin(m * x)
+        if ys[i] is not None:
+            m = m + ys[i]
+    return m.sum()
+
+
+def observed_in_a_list_made(ys, x):
+    return observed([*ys, x * x, None], x) + observed([y if y is None else y * x for y in ys], x)
+
+
+@pytest.mark.parametrize("f", [observed, observed_by_place, observed_in_a_list_made])
+def test_arrays_in_a_list_that_may_be_none(f):
+    x, y = np.array([0.7, 1.3]), np.array([0.2, -0.4])
+    for ys in ([y, None, y * 2], [None, y], [y, y + 1.0], [y]):
+        check(f, ys, x)
+
+
+def test_arrays_in_dicts_and_tuples_that_may_be_none():
+    x, y = np.array([0.7, 1.3]), np.array([0.2, -0.4])
+    for ys in ([y, None, y * 2], [None, y], [y, y + 1.0]):
+        check(observed_by_name, dict(zip("abc", ys)), x, specialised=None)
+        check(observed_in_pairs, [(1.5, y) for y in ys], x, specialised=None)

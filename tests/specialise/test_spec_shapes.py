@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from specialised_cases import check
+from scipy import linalg
+from specialised_cases import check, check_all_ways
 
 import autodiff_hook as ad
 from autodiff_hook import reports
@@ -146,3 +147,47 @@ def test_what_is_chosen_by_a_number_may_be_of_any_kind():
     check(chosen_in_turn, 0.7, specialised=None)
     for place in (0, 1, 0, 1):
         check(chosen_by_an_argument, 0.7, place, specialised=None)
+
+
+def diffused(d, r, n=7, steps=5):
+    """Of lengths that are not known while types are found out, the number of bands is the one that is called for."""
+    v = np.sin(np.linspace(0.0, 3.0, n + 1))
+    bands = np.zeros((3, n + 1))
+    bands[0, 1:] = -d
+    bands[1] = 1.0 + 2.0 * d + r
+    bands[2, :-1] = -d
+    for _ in range(steps):
+        v = linalg.solve_banded((1, 1), bands, v)
+    return np.sum(v * v)
+
+
+def bent(d, r, n=8):
+    v = np.ones(n)
+    bands = np.zeros((5, n))
+    bands[0, 2:] = bands[4, :-2] = d
+    bands[1, 1:] = bands[3, :-1] = -4.0 * d
+    bands[2] = 6.0 * d + r
+    for _ in range(4):
+        v = linalg.solve_banded((2, 2), bands, v)
+    return v[n // 2]
+
+
+def diffused_evenly(d, r, n=7):
+    v = np.cos(np.linspace(0.0, 3.0, n))
+    for _ in range(4):
+        bands = np.zeros((2, n))
+        bands[0, 1:] = -d
+        bands[1] = 1.0 + 2.0 * d + r
+        v = linalg.solveh_banded(bands, v)
+    return np.sum(v * v)
+
+
+def regressed(x, y, n=20):
+    noise = np.random.default_rng(1).standard_normal((n // 2, 4))
+    c = np.cov(np.exp(x * noise).mean(axis=1), y * noise[:, 0] + noise[:, -1])
+    return c[0, 1] / c[1, 1]
+
+
+@pytest.mark.parametrize("f", [diffused, bent, diffused_evenly, regressed])
+def test_examples_have_the_lengths_that_calls_ask_for(f):
+    check_all_ways(f, 0.7, 1.3)

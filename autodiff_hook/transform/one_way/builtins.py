@@ -92,7 +92,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
         return alias(inf, s, inf.call(Constant(equivalent), args, kwargs))
     if is_hashable(function) and function in DICTS:
         return mappings.make(inf, function, args, kwargs)
-    if function is enumerate and set(kwargs) == {"start"}:
+    if any(function is x for x in (enumerate, sum)) and set(kwargs) == {"start"}:
         args, kwargs = [*args, kwargs["start"]], {}
     if function is zip and set(kwargs) == {"strict"} and inf.pin(kwargs["strict"]):
         return zipped(inf, s, args, strict=True)

@@ -169,7 +169,7 @@ def constant_key(inf: Path, s: Statement, args: Args) -> Abstract:
     """What is kept by a key that a cache of the program's own was asked for; what is known has no derivative."""
     key, value = args
     if not isinstance(inf.type_of(value), Known):
-        inf.shown(inf.pin(key))
+        inf.shown(inf.pin_key(key))
     return known_as(inf, s, None)
 
 

@@ -219,7 +219,7 @@ def as_key(inf: Path, operand: Operand) -> Any:
         return itself(inf, operand)
     if operand in inf.tuples:
         return tuple([as_key(inf, x) for x in inf.tuples[operand]])
-    return inf.pin(operand)
+    return inf.pin_key(operand)
 
 
 def shown_keys(inf: Path, held: Collection[Any]) -> Iterator[Operand]:

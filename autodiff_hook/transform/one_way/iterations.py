@@ -121,7 +121,7 @@ def _adding(code: Any) -> Builtin:
     def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
         args[0] = _listed(inf, args[0])
         held = parts(inf, args[0]) if isinstance(inf.type_of(args[0]), Container) else None
-        by_class = is_derived(inf.type_of(args[0]), inf)
+        by_class = is_derived(inf.type_of(args[0]), inf) or any(is_object(inf.type_of(x)) for x in args[1:])
         if not by_class and (held is None or held and all(number_types(inf.type_of(x)) for x in held)):
             return None
         return alias(inf, s, inf.call(Constant(code), args))

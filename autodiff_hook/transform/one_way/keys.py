@@ -25,9 +25,9 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
     """What an operand is as a key of a dict from outside: a constant, or the key there that it equals."""
     items = inf.tuples.get(operand, [operand])
     if not any(is_object(inf.type_of(x)) for x in items):
-        return inf.pin(operand)
+        return inf.pin_key(operand)
     if all(_is_from_outside(inf, x) or not is_object(inf.type_of(x)) for x in items):
-        found = [the_one(inf, x) if is_object(inf.type_of(x)) else inf.pin(x) for x in items]
+        found = [the_one(inf, x) if is_object(inf.type_of(x)) else inf.pin_key(x) for x in items]
         return tuple(found) if operand in inf.tuples else found[0]
     budget.check(len(held))
     pinned = set(inf.pinned)
@@ -60,7 +60,7 @@ def _hash_of(inf: Path, operand: Operand) -> int:
     if is_object(value):
         number = inf.pin(inf.call(Constant(hash_method(inf, value)), [operand]))
         return hash(Hashed(number))
-    return hash(inf.pin(operand))
+    return hash(inf.pin_key(operand))
 
 
 def _effects(inf: Path, items: list[Operand]) -> Any:

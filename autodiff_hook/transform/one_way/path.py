@@ -10,7 +10,7 @@ leaves the program, for another specialisation or the carried program.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from inspect import GEN_CREATED, getgeneratorstate
+from inspect import GEN_CREATED, GEN_SUSPENDED, getgeneratorstate
 from types import CodeType
 from typing import Any, Final
 
@@ -64,6 +64,7 @@ class Path(Earnest):
         try:
             bound = [self._argument(x) for x in call.values]
             result = self.frozen(self.follow(ir, globals_, [*bound, *cells]))
+            self._require_cleaned_up()
             settle(self)
         except Raised as raised:
             raise Refused(f"it raises {raised.cls.__qualname__}") from None
@@ -72,6 +73,12 @@ class Path(Earnest):
         self.block.terminator = Terminator("return", [result])
         if any(e.target is self.elsewhere for b in self.program.blocks for e in b.edges()):
             self.program.blocks.append(self.elsewhere)
+
+    def _require_cleaned_up(self) -> None:
+        """Refuse if a generator is given up that has something left to do then."""
+        for code, items in self.cleaning:
+            if getgeneratorstate(items) == GEN_SUSPENDED:
+                raise Refused(f"{code.co_qualname} is a generator with try or with, and is given up")
 
     def follow(self, ir: IR, globals_: dict[str, Any], args: Args) -> Operand:
         """The value of a call of a function, whose statements are added to the program."""
@@ -266,13 +273,13 @@ class Path(Earnest):
         if id(code) not in self.lifted:
             self.lifted[id(code)] = code, lifted(code, generators=bool(code.co_flags & _GENERATOR))
         _, ir = self.lifted[id(code)]
-        if code.co_flags & _GENERATOR and cleans_up(ir):
-            raise Refused(f"{code.co_qualname} is a generator with try or with")
         args = [self._argument(x) for x in call.values]
         if len(args) + len(cells) != len(ir.entry.params):
             raise Refused(f"a call of {code.co_qualname} that does not fit")
         self.chain.append(code)
         self.inlined = self.follow(ir, globals_, [*args, *cells])
+        if code.co_flags & _GENERATOR and cleans_up(ir):
+            self.cleaning.append((code, self.iterators[self.inlined]))
         self.chain.pop()
 
     def _argument(self, value: Operand | list[Operand] | dict[str, Operand]) -> Operand:

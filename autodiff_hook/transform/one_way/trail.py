@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import date, timedelta
 from types import CodeType
 from typing import Any, ClassVar, Final
 
@@ -97,6 +98,8 @@ class Trail(Inference):
         self.given_lists: dict[Operand, list[Operand]] = {}
         """The items of tuples, and those of lists that are given as they are."""
         self.iterators: dict[Operand, Iterator[Operand]] = {}
+        self.cleaning: list[tuple[CodeType, Any]] = []
+        """The generators that have something left to do if they are given up."""
         self.pinned = self.program.pinned
         self.texts: set[Operand] = set()
         """The texts, and arrays of such, that the program makes of such from outside."""
@@ -335,7 +338,9 @@ class Trail(Inference):
             if operand in self.outer.random:
                 raise Refused("a random number decides about the way")
             value = example_of(abstract)
-            plain = type(value) in (bool, str, np.str_, np.bytes_, *WHOLE) or _is_of_whole_numbers(abstract)
+            plain = type(value) in (bool, str, np.str_, np.bytes_, date, timedelta, *WHOLE) or _is_of_whole_numbers(
+                abstract
+            )
             if not plain and not self._is_constant(operand, value):
                 raise Refused(f"{named(abstract)} decides about the way")
             if type(value) is bool:
@@ -346,6 +351,14 @@ class Trail(Inference):
                 self._guard_equal(operand, value)
             self.pinned[operand] = value
         return self.pinned[operand]
+
+    def pin_key(self, operand: Operand) -> Any:
+        """The value of an operand that is a key on this way: who is shown the key has no derivative by it."""
+        for x in self.tuples.get(operand, (operand,)):
+            if x in self.tuples:
+                self.pin_key(x)
+            self.program.keyed.add(x)
+        return self.pin(operand)
 
     def _is_constant(self, operand: Operand, value: Any) -> bool:
         """Whether a value is a float that is loaded on entry and no argument, and is shown by what it equals."""

@@ -48,12 +48,13 @@ def needed(program: Program, shape: Shape, params: list[Variable], lent: Iterabl
     # Who gets a dict may ask for its keys.
     given = {site for p in shape.exit.params for own in sites_in(program.types[p]) for site in reached(own)}
     reads_keys = program.reads_keys or any(site.key is not None for site in given)
-    if any(x in active and value in program.shown for x, value in program.pinned.items()):
+    pinned = program.pinned
+    if any(x in active and x in pinned and pinned[x] in program.shown for x in program.keyed):
         raise Refused("a key of a dict depends on what is differentiated")
     statements = list(statements_of(shape.ir.blocks))
     texts = [s for s in statements if program.plans.get(s) == PURE and s.result and _says(s.result, program)]
     writes = any(not active.isdisjoint(s.operands) for s in texts)
-    if writes and any(s.result in program.pinned for s in texts):
+    if writes and any(s.result in pinned for s in texts):
         raise Refused("a text decides about the way, and one is written of what is differentiated")
     moments = [s for s in statements if program.plans.get(s) == PURE and _is_moment(s.result, program)]
     if any(not active.isdisjoint(s.operands) for s in moments):

@@ -193,8 +193,8 @@ class Buffers(PrimalHalf):
             return False
         named = kind.site.named
         if isinstance(key, Constant) and type(key.value) is str and kind.site.item is None and key.value in named:
-            return isinstance(named[key.value], Array)
-        return any(isinstance(x, Array) for x in kind.site.kinds())
+            return isinstance(content_of(named[key.value]), Array)
+        return any(isinstance(content_of(x), Array) for x in kind.site.kinds())
 
     def _give_slot(self, slot: Operand, value: Operand, path: tuple[int, ...], out: Block) -> None:
         """Give a value the cotangent that was in a slot."""

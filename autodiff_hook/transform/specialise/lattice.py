@@ -87,8 +87,8 @@ def join(a: Abstract, b: Abstract) -> Abstract:
 
 
 def _wider(a: Any, b: Any) -> Any:
-    """The one of two examples of arrays whose numbers may be more: whether they are complex, say, or whole."""
-    kinds = [_KINDS.find(x.dtype.kind) if hasattr(x, "dtype") else -1 for x in (a, b)]
+    """The one of two examples of arrays whose numbers may be more: whether they are complex, say, or whole, or any."""
+    kinds = [(_KINDS.find(x.dtype.kind), x.size > 0) if hasattr(x, "dtype") else (-1, False) for x in (a, b)]
     return b if kinds[1] > kinds[0] else a
 
 

@@ -56,6 +56,7 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import Objects, built_class
 from autodiff_hook.transform.specialise.origins import is_numpy
 from autodiff_hook.transform.specialise.program import Alias
+from autodiff_hook.transform.specialise.results import MOMENTS
 from autodiff_hook.transform.specialise.wording import named
 from autodiff_hook.transform.specialise.world import World
 
@@ -63,7 +64,7 @@ _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
     for cls in (
         *(object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException),
-        *(SimpleNamespace, threading.local, MappingProxyType, defaultdict),
+        *(SimpleNamespace, threading.local, MappingProxyType, defaultdict, *MOMENTS),
     )
     if "__getattribute__" in cls.__dict__
 ]

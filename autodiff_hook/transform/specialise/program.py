@@ -97,6 +97,8 @@ class Program:
     """Whether keys are taken out of dicts."""
     pinned: dict[Operand, Any] = field(default_factory=dict)
     """On one way, what values are guarded to be."""
+    keyed: set[Operand] = field(default_factory=set)
+    """On one way, of which of them dicts have their keys."""
     shown: set[Any] = field(default_factory=set)
     """On one way, the keys that are taken out of dicts."""
     lent: list[Abstract] = field(default_factory=list)

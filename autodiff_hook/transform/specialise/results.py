@@ -158,7 +158,7 @@ def outcome(
     except Refused:
         if not loose or not any(isinstance(t, Array) for t in types):
             raise
-        found = tried(run, [square_for(t) for t in types], options)
+        found = _tried_with_squares(run, types, options)
     if getattr(run, "__name__", "") in ("array", "asarray") and not all(map(_is_there, types)):
         raise Refused("an array of what may be None")
     result = _not_written(_of_nothing(found) or abstract_of(found), [*types, *named.values()])
@@ -175,6 +175,17 @@ def outcome(
     if any(isinstance(t, Array) and (t.scalar or t.ndim is None) for t in types):
         return _widened(result)
     return result
+
+
+def _tried_with_squares(run: Callable[..., Any], types: list[Abstract], options: dict[str, Any]) -> Any:
+    """The result for arrays of equal lengths: of the shortest that fit what the call says of them, such as bands."""
+    for length in _LENGTHS[:-1]:
+        with contextlib.suppress(Refused):
+            return tried(run, [square_for(t, length) for t in types], options)
+    return tried(run, [square_for(t, _LENGTHS[-1]) for t in types], options)
+
+
+_LENGTHS: Final = (2, 3, 5)
 
 
 def _not_written(result: Abstract, given: list[Abstract]) -> Abstract:

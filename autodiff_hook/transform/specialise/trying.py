@@ -39,17 +39,23 @@ def _example_of_list(value: List) -> Any:
     return [example_for(value.item)] if value.item is not None else []
 
 
-def square_for(value: Abstract) -> Any:
-    """An example of an array all of whose lengths are the same, or of an index that it has."""
+def square_for(value: Abstract, length: int) -> Any:
+    """An example of an array all of whose lengths are the same, or of an index that it has.
+
+    Matrices are positive definite, and the tridiagonal ones whose bands they are have an inverse.
+    """
     if isinstance(value, Tuple) and value.cls is tuple:
-        return tuple(map(square_for, value.items))
+        return tuple([square_for(item, length) for item in value.items])
     if isinstance(value, Number) and value.types == frozenset({int}):
         return 0
     if not isinstance(value, Array) or value.ndim is None:
         return example_for(value)
     if value.ndim > _AXES:
         raise Refused(f"an array of {value.ndim} axes")
-    return np.zeros((2,) * value.ndim, value.dtype) + np.eye(2, dtype=value.dtype)[(0,) * (2 - value.ndim)]
+    unit = np.eye(length, dtype=value.dtype)
+    if unit.dtype.kind in "fc":
+        unit += 0.5
+    return np.zeros((length,) * value.ndim, value.dtype) + unit[(0,) * (2 - value.ndim)]
 
 
 def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:

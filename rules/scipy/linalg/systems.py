@@ -6,6 +6,7 @@ from scipy._lib._array_api import np_compat
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
 from autodiff_rules.numpy.decompositions import half_triangle, hermitian_of, one_triangle
 from autodiff_rules.numpy.linalg import adjoint, adjugate, lstsq_cotangents, pinv_cotangent
@@ -87,6 +88,26 @@ def solve_rule(
     return y, solve_pullback
 
 
+def solve_tangent(ȧ, y, a, b, lower, assume_a, transposed):
+    """What the tangent of the matrix contributes to that of the solution."""
+    if np.size(a) == 1:
+        return -np.reshape(ȧ, ()) / np.reshape(a, ()) * y
+    m, ṁ = read_matrix(a, assume_a, lower), read_matrix(ȧ, assume_a, lower)
+    if transposed:
+        m, ṁ = np.swapaxes(m, -1, -2), np.swapaxes(ṁ, -1, -2)
+    columns = -np.linalg.solve(m, np.matmul(ṁ, columns_of(y, b)))
+    return columns[..., 0] if np.ndim(b) < 2 else columns
+
+
+frule(
+    linalg.solve,
+    lambda ȧ, y, a, b, lower, overwrite_a, overwrite_b, check_finite, assume_a, transposed: solve_tangent(
+        ȧ, y, a, b, lower, assume_a, transposed
+    ),
+    LINEAR,
+)
+
+
 def quotient_cotangents(ȳ, y, a, b):
     """Those of one number ``a`` and of all that is divided by it."""
     c = ȳ / np.conjugate(np.reshape(a, ()))
@@ -122,6 +143,67 @@ def solve_banded_cotangents(ȳ, y, l_and_u, ab, b, check_finite):
         rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
         āb[..., up - d, columns] = -np.sum(c[..., rows, :] * right[..., columns, :], -1)
     return unbroadcast(āb, np.asarray(ab)), like_right(c, b)
+
+
+SYMMETRIC_BAND = "ab, b, overwrite_ab=False, overwrite_b=False, lower=False, check_finite=True"
+
+
+@cotangents(linalg.solveh_banded, SYMMETRIC_BAND, 2, "ab, b")
+def solveh_banded_cotangents(ȳ, y, ab, b, lower, check_finite):
+    c = linalg.solveh_banded(ab, columns_of(ȳ, b), lower=lower, check_finite=check_finite)
+    right, (height, n) = columns_of(y, b), np.shape(ab)[-2:]
+    āb = np.zeros((*np.shape(c)[:-2], height, n), np.result_type(c, right))
+    for d in range(height):
+        low, up = (c[..., d:, :], right[..., d:, :]), (c[..., : n - d, :], right[..., : n - d, :])
+        band = -np.sum(low[0] * np.conjugate(up[1]) + np.conjugate(up[0]) * low[1], -1)
+        if d == 0:
+            āb[..., 0 if lower else -1, :] = 0.5 * np.real(band)
+        elif lower:
+            āb[..., d, : n - d] = band
+        else:
+            āb[..., height - 1 - d, d:] = np.conjugate(band)
+    return unbroadcast(āb, np.asarray(ab)), like_right(c, b)
+
+
+def solve_banded_tangent(ȧb, y, l_and_u, ab, b, check_finite):
+    (low, up), n, x = l_and_u, np.shape(ab)[-1], columns_of(y, b)
+    moved = np.zeros(np.shape(x), np.result_type(ȧb, x))
+    for d in range(-low, up + 1):
+        rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
+        moved[..., rows, :] += ȧb[..., up - d, columns, None] * x[..., columns, :]
+    found = -linalg.solve_banded(l_and_u, ab, moved, check_finite=check_finite)
+    return found[..., 0] if np.ndim(b) < 2 else found
+
+
+def solveh_banded_tangent(ȧb, y, ab, b, lower, check_finite):
+    (height, n), x = np.shape(ab)[-2:], columns_of(y, b)
+    moved = np.zeros(np.shape(x), np.result_type(ȧb, x))
+    for d in range(height):
+        band = ȧb[..., d, : n - d, None] if lower else np.conjugate(ȧb[..., height - 1 - d, d:, None])
+        if d == 0:
+            moved += np.real(band) * x
+        else:
+            moved[..., d:, :] += band * x[..., : n - d, :]
+            moved[..., : n - d, :] += np.conjugate(band) * x[..., d:, :]
+    found = -linalg.solveh_banded(ab, moved, lower=lower, check_finite=check_finite)
+    return found[..., 0] if np.ndim(b) < 2 else found
+
+
+frule(
+    linalg.solve_banded,
+    None,
+    lambda ȧb, y, l_and_u, ab, b, overwrite_ab, overwrite_b, check_finite: solve_banded_tangent(
+        np.asarray(ȧb), y, l_and_u, ab, b, check_finite
+    ),
+    LINEAR,
+)
+frule(
+    linalg.solveh_banded,
+    lambda ȧb, y, ab, b, overwrite_ab, overwrite_b, lower, check_finite: solveh_banded_tangent(
+        np.asarray(ȧb), y, ab, b, lower, check_finite
+    ),
+    LINEAR,
+)
 
 
 @array_rrule(linalg.inv)

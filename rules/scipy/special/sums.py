@@ -5,6 +5,7 @@ from scipy import special
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import frule
 from autodiff_rules.numpy._shared import conj, restore_axes, unbroadcast
 from autodiff_rules.scipy._elementwise import cotangent
 from autodiff_rules.scipy.special.gammas import binom_k, binom_n
@@ -25,6 +26,23 @@ def logsumexp_cotangents(ȳ, y, a, axis, b, keepdims, return_sign):
     if b is None:
         return unbroadcast(c * conj(weights), a), None
     return unbroadcast(c * conj(weights * b), a), unbroadcast(c * conj(weights), b)
+
+
+def logsumexp_tangent(ȧ, y, a, axis, b, keepdims, return_sign):
+    log, sign = y if return_sign else (y, 1.0)
+    whole = restore_axes(log, a, axis, keepdims)
+    weights = np.exp(a - np.where(np.isinf(whole), 0.0, whole))
+    ẏ = np.sum(ȧ * (weights if b is None else weights * b), axis, keepdims=keepdims)
+    if not return_sign:
+        return ẏ
+    ẏ = ẏ * conj(sign)
+    return np.real(ẏ), 1j * np.imag(ẏ) * sign if np.iscomplexobj(sign) else np.zeros(np.shape(sign))
+
+
+frule(
+    special.logsumexp,
+    lambda ȧ, y, a, axis, b, keepdims, return_sign: logsumexp_tangent(ȧ, y, a, axis, b, keepdims, return_sign),
+)
 
 
 def turned(loḡ, sign̄, sign):
