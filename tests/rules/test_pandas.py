@@ -184,4 +184,7 @@ def test_what_a_table_does_not_have_is_the_error_of_pandas():
         except KeyError:
             return data["x"].values[2] * p[1]
 
+    for _ in range(3):
+        check_gradient(handled, POINT)
+    data["nothing"] = 5.0
     check_gradient(handled, POINT)
