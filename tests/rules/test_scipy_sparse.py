@@ -51,6 +51,24 @@ OPERATIONS = {
     "sum": lambda a: a.sum(),
     "diagonal": lambda a: a.tocsr().diagonal(),
     "rows": lambda a: a.tocsr()[[2, 0]].toarray(),
+    "todense": lambda a: a.todense(),
+    "toarray_by_columns": lambda a: a.toarray(order="F"),
+    "toarray_into_another": lambda a: a.toarray(out=np.zeros((3, 4))),
+    "sum_of_columns": lambda a: a.sum(axis=0),
+    "sum_of_rows": lambda a: a.tocsr().sum(-1),
+    "mean": lambda a: a.mean(axis=1),
+    "trace": lambda a: a.trace() * a.trace(1),
+    "other_diagonals": lambda a: a.diagonal(1)[:2] * a.tocsc().diagonal(-1),
+    "items": lambda a: a.tocsr()[0, 2] * a.tocsc()[2, -1] + a.tocsr()[1, 0],
+    "repeated": lambda a: a.tocsr()[[2, 0, 2]].toarray() @ a.tocsc()[:, [1, 2, 1, 1]].toarray().T,
+    "chosen": lambda a: a.tocsr()[np.ix_([0, 2], [0, 3, 2])].toarray(),
+    "pairs_of_places": lambda a: np.asarray(a.tocsr()[[0, 2, 2], [0, 2, 1]]),
+    "mask": lambda a: a.tocsr()[np.array([True, False, True])].toarray(),
+    "slices_backwards": lambda a: a.tocsc()[::-1, 1::2].toarray(),
+    "one_row": lambda a: a.tocsr()[[1]].toarray() * a.tocsc()[:, [2]].sum(),
+    "copied": lambda a: changed(a.tocsr().copy()) @ X + a @ X,
+    "transposed_in_the_same_memory": lambda a: shared_transpose(a.tocsr()) @ X[:3],
+    "sum_then_entries": lambda a: a.sum() * a.data[1],
     "slice": lambda a: a.tocsr()[1:, :3].toarray(),
     "function": lambda a: a.tocsr().sqrt().toarray(),
     "blocks": lambda a: sparse.block_diag([a, a]) @ np.concatenate((X, X)),
@@ -61,6 +79,18 @@ OPERATIONS = {
     "in_blocks": lambda a: a.tocsr().tobsr((3, 2)).tocsr() @ X,
     "kron_of_blocks": lambda a: sparse.kron(a, np.ones((2, 2))).tocsr() @ np.concatenate((X, X)),
 }
+
+
+def changed(a):
+    a.data[1] *= a.data[0]
+    return a
+
+
+def shared_transpose(a):
+    b = a.T
+    a.data[0] *= 3.0
+    b.data[1] = b.data[2] ** 2
+    return b + b[:, ::-1] + a.T
 
 
 def stored_into(data):

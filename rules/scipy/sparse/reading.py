@@ -1,0 +1,148 @@
+"""What is read out of a matrix, natively: entries, parts, dense arrays and sums, with the derivative of its entries."""
+
+import numpy as np
+from scipy.sparse import _base, _compressed, _coo, _csc, _csr, _data, _dia, _index, _matrix, issparse
+
+from autodiff_hook.extend import cotangents, frule
+from autodiff_hook.semantics.attribute_stores import setattr_
+from autodiff_hook.semantics.functions import enter
+from autodiff_hook.semantics.meanings import apply, means
+from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.scipy.sparse._entries import summed
+from autodiff_rules.scipy.sparse.matrices import coordinates, entries_of, followed, is_own, keys, numbers, regrouped
+
+
+def gathered(data, origins, value):
+    """``value``, each element of which is the entry of its origin, or 0 where that is -1."""
+    return value
+
+
+def returned(ȳ, origins, data):
+    here = np.ravel(origins) >= 0
+    return unbroadcast(np.reshape(summed(np.ravel(ȳ)[here], np.ravel(origins)[here], np.size(data)), data.shape), data)
+
+
+def elements(ẋ, origins, value):
+    if not np.size(ẋ):
+        return np.zeros(np.shape(value))
+    return np.reshape(np.where(origins >= 0, np.ravel(ẋ)[np.maximum(origins, 0)], 0.0), np.shape(value))
+
+
+cotangents(gathered, "data, origins, value", ((),), data=lambda ȳ, data, origins: returned(ȳ, origins, data))
+frule(gathered, lambda ẋ, y, data, origins, value: elements(ẋ, origins, value))
+
+
+def read(alg, method, args, kwargs, rule, places):
+    """Whether the rule knows the derivative of a method by the entries, and the value with it; not if it is a view."""
+    data, token, moving = entries_of(alg, args[0])
+    value = method(*args, **kwargs)
+    if not moving or value is args[0]:
+        return True, (value, None)
+    found = value.data if issparse(value) else value
+    where = None if np.may_share_memory(found, data) or found.dtype.kind not in "fc" else places(value)
+    if where is None:
+        return False, None
+    x, token = apply(alg, (None, token, None, None), rule, (data, where, found), {})
+    if issparse(value):
+        setattr_(alg, (None, token), "data", value, x)
+        return True, (value, None)
+    return True, (x, token)
+
+
+def is_known(matrix, kwargs):
+    return is_own(matrix) and matrix.ndim == 2 and matrix.format in ("csr", "csc", "coo", "dia") and "out" not in kwargs
+
+
+def adds_duplicates(matrix, method):
+    """Whether a method changes the matrix itself."""
+    return method is _base._spbase.sum and matrix.format == "coo" and not matrix.has_canonical_format
+
+
+def adds_up(*methods):
+    """Register the place in the result, if any, of each entry with these rows and columns."""
+
+    def register(place_of):
+        for method in methods:
+
+            @means(method)
+            def reading(alg, t, args, kwargs, method=method):
+                matrix = args[0]
+                if not is_known(matrix, kwargs) or len(args) > 2 or adds_duplicates(matrix, method):
+                    return followed(alg, t, method, args, kwargs)
+
+                def places(value):
+                    where = place_of(matrix, *coordinates(matrix), value, *args[1:], **kwargs)
+                    return None if where is None else np.where(keys(matrix) >= 0, where, -1)
+
+                done, result = read(alg, method, args, kwargs, regrouped, places)
+                return result if done else enter(alg, (None, *t), method, args, kwargs)
+
+        return place_of
+
+    return register
+
+
+@adds_up(_compressed._cs_matrix.toarray, _coo._coo_base.toarray, _base._spbase.toarray)
+@adds_up(_base._spbase.todense, _matrix.spmatrix.todense)
+def dense_place(matrix, rows, columns, value, order=None):
+    return rows * np.int64(matrix.shape[1]) + columns
+
+
+@adds_up(_base._spbase.sum, _compressed._cs_matrix.sum, _dia._dia_base.sum)
+def summand_place(matrix, rows, columns, value, axis=None, dtype=None):
+    if axis is None:
+        return np.zeros(len(rows), int)
+    return None if dtype is not None or type(axis) is not int else (columns, rows)[axis]
+
+
+@adds_up(_compressed._cs_matrix.diagonal, _coo._coo_base.diagonal, _dia._dia_base.diagonal)
+def diagonal_place(matrix, rows, columns, value, k=0):
+    return np.where(columns == rows + k, rows + min(k, 0), -1)
+
+
+@adds_up(_base._spbase.trace)
+def trace_place(matrix, rows, columns, value, offset=0):
+    return np.where(columns == rows + offset, 0, -1)
+
+
+def takes(*methods):
+    """Register methods each element of whose result is one of the matrix: which, the numbers of entries say."""
+    for method in methods:
+
+        @means(method)
+        def taking(alg, t, args, kwargs, method=method):
+            matrix = args[0]
+            if not is_known(matrix, kwargs) or matrix.format == "dia" or not matrix.has_canonical_format:
+                return followed(alg, t, method, args, kwargs)
+
+            def origins(value):
+                numbered = method(matrix._with_data(numbers(matrix.data), copy=False), *args[1:], **kwargs)
+                return np.asarray(numbered.data if issparse(numbered) else numbered).astype(np.int64) - 1
+
+            done, result = read(alg, method, args, kwargs, gathered, origins)
+            return result if done else enter(alg, (None, *t), method, args, kwargs)
+
+
+takes(_index.IndexMixin.__getitem__)
+takes(*[vars(cls)[name] for cls in (_csr._csr_base, _csc._csc_base) for name in ("_getrow", "_getcol")])
+takes(_data._data_matrix.copy)
+
+
+def transposing(method):
+    """Register what gives a matrix with the same entries, in the same array but where it is copied."""
+
+    @means(method)
+    def transposed(alg, t, args, kwargs):
+        if not is_known(args[0], kwargs):
+            return followed(alg, t, method, args, kwargs)
+        data, token, moving = entries_of(alg, args[0])
+        result = method(*args, **kwargs)
+        if result.data is not data:
+            return enter(alg, (None, *t), method, args, kwargs)
+        if moving and result is not args[0]:
+            setattr_(alg, (None, token), "data", result, data)
+        return result, None
+
+
+for cls in (_csr._csr_base, _csc._csc_base, _coo._coo_base):
+    transposing(cls.transpose)
