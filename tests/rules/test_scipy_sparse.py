@@ -14,7 +14,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime import specialising
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy._standins import settled
-from autodiff_rules.scipy.sparse import _entries, matrices, multiplying, pairs, solving, structure
+from autodiff_rules.scipy.sparse import _entries, matrices, multiplying, pairs, reading, solving, structure
 
 ROWS, COLUMNS = np.array([0, 0, 1, 2, 2, 1, 0]), np.array([0, 2, 1, 0, 2, 3, 0])
 DATA, X, W = normal(7) + 2.0, normal(4), normal(4, 2)
@@ -31,6 +31,7 @@ def square(data, form=sparse.csc_array):
     return form((data, (SQUARE_ROWS, SQUARE_COLUMNS)), shape=(4, 4))
 
 
+CONSTANT, X2 = build(2.0 + normal(7, seed=9), sparse.csr_array), np.concatenate((X, X[::-1]))
 FORMS = (sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix)
 OPERATIONS = {
     "vector": lambda a: a @ X,
@@ -66,6 +67,14 @@ OPERATIONS = {
     "mask": lambda a: a.tocsr()[np.array([True, False, True])].toarray(),
     "slices_backwards": lambda a: a.tocsc()[::-1, 1::2].toarray(),
     "one_row": lambda a: a.tocsr()[[1]].toarray() * a.tocsc()[:, [2]].sum(),
+    "stacks": lambda a: (
+        sparse.hstack([sparse.vstack([a.tocsr(), CONSTANT]), sparse.bmat([[a.tocsr()], [a.tocsc()]])]) @ X2
+    ),
+    "triangles": lambda a: (sparse.tril(a.tocsr()) - sparse.triu(a.tocsc(), k=1)).toarray(),
+    "blocks_of_one_matrix": lambda a: sparse.block_diag([a.tocsr(), a.tocsc(), CONSTANT]).tocsr()[::2].sum(axis=0),
+    "products_by_elements": lambda a: a.tocsr().multiply(CONSTANT).tocsc().multiply(a.tocsc()).toarray(),
+    "product_of_columns": lambda a: (a.tocsc() @ CONSTANT.T.tocsc() @ a.tocsr()).toarray(),
+    "power_of_a_matrix": lambda a: sla.matrix_power(a.tocsr()[:, :3], 3).toarray(),
     "copied": lambda a: changed(a.tocsr().copy()) @ X + a @ X,
     "transposed_in_the_same_memory": lambda a: shared_transpose(a.tocsr()) @ X[:3],
     "sum_then_entries": lambda a: a.sum() * a.data[1],
@@ -354,6 +363,13 @@ def test_rules_behind_them():
         matrices.regrouped,
         *(normal(4), np.array([2, -1, 0, 2]), value),
         differences=lambda data, *_: matrices.spread(data, np.array([2, -1, 0, 2]), value),
+        second_order=True,
+    )
+    origins = np.array([[2, -1, 0], [2, 1, -1]])
+    check_rule(
+        reading.gathered,
+        *(normal(4), origins, normal(2, 3)),
+        differences=lambda data, *_: np.where(origins >= 0, data[origins], 0.0),
         second_order=True,
     )
     both = [np.array([2, -1, 0, 2]), np.array([1, 0])]

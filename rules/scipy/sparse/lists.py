@@ -3,14 +3,14 @@
 from bisect import bisect_left
 
 import numpy as np
-from scipy.sparse import _csparsetools, _lil
+from scipy.sparse import _csparsetools, _index, _lil
 
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.semantics.attribute_stores import setattr_
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.meanings import apply, call_method, means
-from autodiff_rules.scipy.sparse.matrices import is_own, regrouped
+from autodiff_rules.scipy.sparse.matrices import is_own, numbers, regrouped
 
 INTEGERS = (int, np.integer)
 lil = _lil._lil_base
@@ -124,11 +124,36 @@ def item_asked(alg, t, args, kwargs):
     return apply(alg, (None, token), matrix.dtype.type, (x,), {})
 
 
+class Recorder(_index.IndexMixin):
+    """What is stored where by a store into a matrix of this shape."""
+
+    format, dtype = "lil", np.dtype(float)
+
+    def __init__(self, shape):
+        self.shape, self.stored = shape, ()
+
+    def _set_intXint(self, row, col, x):
+        self.stored = [(row, col, x)]
+
+    def _set_arrayXarray(self, row, col, x):
+        self.stored = zip(np.ravel(row), np.ravel(col), np.ravel(x))
+
+
 @means(lil.__setitem__)
 def item_stored(alg, t, args, kwargs):
     matrix, key, x = args
-    if not is_of_one(matrix, key) or not isinstance(x, (int, float, complex, np.number)):
+    if not is_own(matrix) or not (type(x) is np.ndarray or isinstance(x, (int, float, complex, np.number))):
         return enter(alg, (None, *t), lil.__setitem__, args, kwargs)
-    x, token = apply(alg, (None, t[2]), matrix.dtype.type, (x,), {})
-    insert(alg, *matrix.shape, matrix.rows, matrix.data, *key, x, token)
+    if is_of_one(matrix, key) and np.ndim(x) == 0:
+        x, token = getitem(alg, (t[2], None), None, x, ()) if type(x) is np.ndarray else (x, t[2])
+        x, token = apply(alg, (None, token), matrix.dtype.type, (x,), {})
+        insert(alg, *matrix.shape, matrix.rows, matrix.data, *key, x, token)
+        return None, None
+    values, token = apply(alg, (None, t[2], None), np.asarray, (x, matrix.dtype), {})
+    recorder = Recorder(matrix.shape)
+    _index.IndexMixin.__setitem__(recorder, key, numbers(values))
+    flat, flat_token = apply(alg, (None, token), np.ravel, (values,), {})
+    for row, column, number in recorder.stored:
+        value, token = getitem(alg, (flat_token, None), None, flat, int(number) - 1)
+        insert(alg, *matrix.shape, matrix.rows, matrix.data, row, column, value, token)
     return None, None

@@ -1,7 +1,25 @@
 """What is read out of a matrix, natively: entries, parts, dense arrays and sums, with the derivative of its entries."""
 
 import numpy as np
-from scipy.sparse import _base, _compressed, _coo, _csc, _csr, _data, _dia, _index, _matrix, issparse
+from scipy.sparse import (
+    _base,
+    _compressed,
+    _coo,
+    _csc,
+    _csr,
+    _data,
+    _dia,
+    _index,
+    _matrix,
+    block_array,
+    block_diag,
+    bmat,
+    hstack,
+    issparse,
+    tril,
+    triu,
+    vstack,
+)
 
 from autodiff_hook.extend import cotangents, frule
 from autodiff_hook.semantics.attribute_stores import setattr_
@@ -34,14 +52,20 @@ frule(gathered, lambda ẋ, y, data, origins, value: elements(ẋ, origins, valu
 
 def read(alg, method, args, kwargs, rule, places):
     """Whether the rule knows the derivative of a method by the entries, and the value with it; not if it is a view."""
-    data, token, moving = entries_of(alg, args[0])
+    matrices = matrices_of(args[0])
     value = method(*args, **kwargs)
-    if not moving or value is args[0]:
+    if not any([entries_of(alg, matrix)[2] for matrix in matrices]) or value is args[0]:
         return True, (value, None)
     found = value.data if issparse(value) else value
-    where = None if np.may_share_memory(found, data) or found.dtype.kind not in "fc" else places(value)
+    shared = any([np.may_share_memory(found, matrix.data) for matrix in matrices])
+    where = None if shared or found.dtype.kind not in "fc" else places(value)
     if where is None:
         return False, None
+    data, token, _ = entries_of(alg, matrices[0])
+    if len(matrices) > 1:
+        entries = [entries_of(alg, matrix)[:2] for matrix in matrices]
+        parts = tuple([np.ravel(data) for data, _ in entries])
+        data, token = apply(alg, (None, tuple([token for _, token in entries])), np.concatenate, (parts,), {})
     x, token = apply(alg, (None, token, None, None), rule, (data, where, found), {})
     if issparse(value):
         setattr_(alg, (None, token), "data", value, x)
@@ -49,8 +73,31 @@ def read(alg, method, args, kwargs, rule, places):
     return True, (x, token)
 
 
+def matrices_of(given):
+    """The matrices in (lists of lists of) blocks, of which those that are None are 0."""
+    if type(given) in (list, tuple):
+        return [matrix for part in given for matrix in matrices_of(part)]
+    return [] if given is None else [given]
+
+
+def numbered(given, count):
+    """The same matrices, whose entries are numbers that go on after the count."""
+    if type(given) in (list, tuple):
+        return [numbered(part, count) for part in given]
+    if given is None:
+        return None
+    first = count[0]
+    count[0] += np.size(given.data)
+    return given._with_data(numbers(given.data) + first, copy=False)
+
+
 def is_known(matrix, kwargs):
-    return is_own(matrix) and matrix.ndim == 2 and matrix.format in ("csr", "csc", "coo", "dia") and "out" not in kwargs
+    return (
+        is_own(matrix)
+        and matrix.ndim == 2
+        and matrix.format in ("csr", "csc", "coo", "dia")
+        and not kwargs.keys() & {"out", "dtype"}
+    )
 
 
 def adds_duplicates(matrix, method):
@@ -106,26 +153,31 @@ def trace_place(matrix, rows, columns, value, offset=0):
 
 
 def takes(*methods):
-    """Register methods each element of whose result is one of the matrix: which, the numbers of entries say."""
+    """Register what gives some of the entries of matrices: which ones, their numbers say."""
     for method in methods:
 
         @means(method)
         def taking(alg, t, args, kwargs, method=method):
-            matrix = args[0]
-            if not is_known(matrix, kwargs) or matrix.format == "dia" or not matrix.has_canonical_format:
+            matrices = matrices_of(args[0]) if args else []
+            if not matrices or not all([is_known(x, kwargs) and is_canonical(x) for x in matrices]):
                 return followed(alg, t, method, args, kwargs)
 
             def origins(value):
-                numbered = method(matrix._with_data(numbers(matrix.data), copy=False), *args[1:], **kwargs)
-                return np.asarray(numbered.data if issparse(numbered) else numbered).astype(np.int64) - 1
+                there = method(numbered(args[0], [0.0]), *args[1:], **kwargs)
+                there = np.asarray(there.data if issparse(there) else there)
+                return there.astype(np.int64) - 1 if there.size == np.size(getattr(value, "data", value)) else None
 
             done, result = read(alg, method, args, kwargs, gathered, origins)
             return result if done else enter(alg, (None, *t), method, args, kwargs)
 
 
+def is_canonical(matrix):
+    return matrix.format != "dia" and matrix.data.dtype.kind in "fc" and matrix.has_canonical_format
+
+
 takes(_index.IndexMixin.__getitem__)
 takes(*[vars(cls)[name] for cls in (_csr._csr_base, _csc._csc_base) for name in ("_getrow", "_getcol")])
-takes(_data._data_matrix.copy)
+takes(_data._data_matrix.copy, tril, triu, vstack, hstack, bmat, block_array, block_diag)
 
 
 def transposing(method):
