@@ -67,6 +67,19 @@ def parts(p, form):
     return a.copy()[1:4, ::-1].tocsc().T @ (a.getrow(2).toarray().ravel()[:3] + np.sum(b)) + a[:, 4].toarray().ravel()
 
 
+def sparse_parts(p, form):
+    """What a sparse matrix does not store, is stored nowhere."""
+    a, b = blocks(p, form), sparse.csr_array(np.diag(p[0] * X[:3]))
+    a[1:4, 2:5] = b
+    a[4, :3] = b[[1]] * p[1]
+    a[0] = a[2] * 2.0
+    a += sparse.coo_array((np.append(p, p), ([0, 0, 1, 2], [3, 3, 1, 2])), shape=(5, 5))
+    a[:2, :2] = sparse.coo_array((np.append(p, p), ([0, 0, 1, 1], [1, 1, 1, 0])), shape=(2, 2))
+    a /= 3.0
+    assert a.nnz == 12
+    return a
+
+
 def of_entries(p, form):
     a = sparse.csr_array((np.concatenate((p, p)), ([0, 1, 2, 2], [0, 2, 2, 3])), shape=(5, 5)).tolil()
     a[0, 1] = p[0] ** 2
@@ -76,7 +89,7 @@ def of_entries(p, form):
     return form(a) * p[1] + 2.0 * form(a) / p[0]
 
 
-PROGRAMS = (items, summed, blocks, slices, borders, parts, of_entries)
+PROGRAMS = (items, summed, blocks, slices, borders, parts, sparse_parts, of_entries)
 
 
 def weighted(a):

@@ -10,7 +10,7 @@ from autodiff_hook.semantics.attribute_stores import setattr_
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.meanings import apply, call_method, means
-from autodiff_rules.scipy.sparse.matrices import is_own, numbers, regrouped
+from autodiff_rules.scipy.sparse.matrices import entries_of, is_own, numbers, regrouped
 
 INTEGERS = (int, np.integer)
 lil = _lil._lil_base
@@ -139,21 +139,34 @@ class Recorder(_index.IndexMixin):
         self.stored = zip(np.ravel(row), np.ravel(col), np.ravel(x))
 
 
+def is_array(x):
+    return type(x) is np.ndarray or isinstance(x, (int, float, complex, np.number))
+
+
 @means(lil.__setitem__)
 def item_stored(alg, t, args, kwargs):
     matrix, key, x = args
-    if not is_own(matrix) or not (type(x) is np.ndarray or isinstance(x, (int, float, complex, np.number))):
-        return enter(alg, (None, *t), lil.__setitem__, args, kwargs)
-    if is_of_one(matrix, key) and np.ndim(x) == 0:
+    part = is_own(x) and x.shape != matrix.shape
+    if part:
+        x, _ = call_method(alg, (None, None), ("asformat", ()), x, "csr")
+        part = x.has_canonical_format
+    if not is_own(matrix) or not (part or is_array(x)):
+        return enter(alg, (None, *t), lil.__setitem__, (matrix, key, x), kwargs)
+    if is_of_one(matrix, key) and is_array(x) and np.ndim(x) == 0:
         x, token = getitem(alg, (t[2], None), None, x, ()) if type(x) is np.ndarray else (x, t[2])
         x, token = apply(alg, (None, token), matrix.dtype.type, (x,), {})
         insert(alg, *matrix.shape, matrix.rows, matrix.data, *key, x, token)
         return None, None
-    values, token = apply(alg, (None, t[2], None), np.asarray, (x, matrix.dtype), {})
+    if part:
+        values, token, _ = entries_of(alg, x)
+        numbered = x._with_data(numbers(values), copy=False)
+    else:
+        values, token, numbered = x, t[2], numbers(x)
+    values, token = apply(alg, (None, token, None), np.asarray, (values, matrix.dtype), {})
+    values, token = apply(alg, (None, token), np.ravel, (values,), {})
     recorder = Recorder(matrix.shape)
-    _index.IndexMixin.__setitem__(recorder, key, numbers(values))
-    flat, flat_token = apply(alg, (None, token), np.ravel, (values,), {})
+    _index.IndexMixin.__setitem__(recorder, key, numbered)
     for row, column, number in recorder.stored:
-        value, token = getitem(alg, (flat_token, None), None, flat, int(number) - 1)
-        insert(alg, *matrix.shape, matrix.rows, matrix.data, row, column, value, token)
+        x, x_token = getitem(alg, (token, None), None, values, int(number) - 1) if number else (0.0, None)
+        insert(alg, *matrix.shape, matrix.rows, matrix.data, row, column, x, x_token)
     return None, None

@@ -93,11 +93,12 @@ def added(alg, t, args, kwargs):
     """Sums and differences natively, in which each entry of both has one place."""
     first, second, op = args
     known = op in SIGNS or op == "_elmul_"
-    if not known or not is_own(first) or not is_own(second) or not loses(alg, t, binopt, args, kwargs):
+    plain = is_own(first) and is_own(second) and first.ndim == second.ndim == 2
+    if not known or not plain or not loses(alg, t, binopt, args, kwargs):
         return followed(alg, t, binopt, args, kwargs)
     if second.format != first.format:
         second, _ = call_method(alg, (None, None), ("asformat", ()), second, first.format)
-    result = binopt(first, second, op)
+    result = whole(binopt(first, second, op), binopt, first, second, "_elmul_" if op == "_elmul_" else "_plus_")
     if op == "_elmul_":
         return multiplied(alg, first, second, result) or followed(alg, t, binopt, (first, second, op), kwargs)
     places = [added_up(keys(x), result) for x in (first, second)]
@@ -110,15 +111,25 @@ def added(alg, t, args, kwargs):
     return result, None
 
 
+def whole(result, operation, first, second, *options):
+    """The result, with the entries that it leaves away as they are 0."""
+    ones = [x._with_data(np.ones(np.size(x.data)), copy=False) for x in (first, second)]
+    everything = operation(*ones, *options)
+    if np.size(everything.data) == np.size(result.data):
+        return result
+    data = np.zeros(np.size(everything.data), result.data.dtype)
+    data[found(keys(result), keys(everything))] = result.data
+    return everything._with_data(data, copy=False)
+
+
 def multiplied(alg, first, second, result):
-    """The product entry by entry; None if one is not known, or left away as it is 0."""
+    """The product entry by entry; None if it is not known what an entry is the product of."""
     origins = [found(keys(result), keys(x)) for x in (first, second)]
     both = np.intersect1d(keys(first), keys(second))
     canonical = first.has_canonical_format and second.has_canonical_format
     if not canonical or len(both) != len(result.data) or result.data.dtype.kind not in "fc":
         return None
-    factors = [entries_of(alg, x)[:2] for x in (first, second)]
-    (a, a_token), (b, b_token) = factors
+    (a, a_token, _), (b, b_token, _) = entries_of(alg, first), entries_of(alg, second)
     given = a, b, *origins, result.data
     value, token = enter(alg, (None, a_token, b_token, None, None, None), products, given, {})
     setattr_(alg, (None, token), "data", result, value)
@@ -144,7 +155,7 @@ def multiplied_by_matrix(alg, t, args, kwargs):
         return followed(alg, t, matmul, args, kwargs)
     if second.format != first.format:
         second, _ = call_method(alg, (None, None), ("asformat", ()), second, first.format)
-    result = matmul(first, second)
+    result = whole(matmul(first, second), matmul, first, second)
     by_rows = first.format == "csr"
     a, b = (first, second) if by_rows else (second, first)
     left, right = meetings(a.indptr, a.indices, b.indptr)
