@@ -58,6 +58,9 @@ OPERATIONS = {
     "sum_of_columns": lambda a: a.sum(axis=0),
     "sum_of_rows": lambda a: a.tocsr().sum(-1),
     "mean": lambda a: a.mean(axis=1),
+    "dense_added": lambda a: (
+        np.asarray(a + a.toarray() ** 2) - np.asarray(W @ W.T[:, [0, 1, 0, 1]] - a.tocsr().T.tocsc() @ a)[:3]
+    ),
     "trace": lambda a: a.trace() * a.trace(1),
     "other_diagonals": lambda a: a.diagonal(1)[:2] * a.tocsc().diagonal(-1),
     "items": lambda a: a.tocsr()[0, 2] * a.tocsc()[2, -1] + a.tocsr()[1, 0],

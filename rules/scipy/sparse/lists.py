@@ -140,7 +140,7 @@ class Recorder(_index.IndexMixin):
 
 
 def is_array(x):
-    return type(x) is np.ndarray or isinstance(x, (int, float, complex, np.number))
+    return type(x) in (np.ndarray, np.matrix) or isinstance(x, (int, float, complex, np.number))
 
 
 @means(lil.__setitem__)

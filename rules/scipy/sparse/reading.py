@@ -24,8 +24,9 @@ from scipy.sparse import (
 from autodiff_hook.extend import cotangents, frule
 from autodiff_hook.semantics.attribute_stores import setattr_
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import apply, means
+from autodiff_hook.semantics.meanings import apply, call_method, means
 from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.scipy._standins import settled
 from autodiff_rules.scipy.sparse._entries import summed
 from autodiff_rules.scipy.sparse.matrices import coordinates, entries_of, followed, is_own, keys, numbers, regrouped
 
@@ -198,3 +199,22 @@ def transposing(method):
 
 for cls in (_csr._csr_base, _csc._csc_base, _coo._coo_base):
     transposing(cls.transpose)
+
+
+def added_to(method):
+    """Register what adds a dense array, where they are of one shape."""
+
+    @means(method)
+    def adding(alg, t, args, kwargs):
+        matrix, other = args
+        plain = type(other) is np.ndarray and is_own(matrix) and matrix.ndim == 2 and matrix.shape == other.shape
+        if not plain:
+            return followed(alg, t, method, args, kwargs)
+        value = method(matrix, other)
+        dense, token = call_method(alg, (None,), ("toarray", ()), matrix)
+        total, token = apply(alg, (None, token, t[1]), np.add, (dense, other), {})
+        return apply(alg, (None, token, None), settled, (total, value), {})
+
+
+for cls in (_base._spbase, _compressed._cs_matrix, _coo._coo_base):
+    added_to(cls._add_dense)
