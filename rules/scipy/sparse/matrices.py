@@ -160,7 +160,12 @@ def as_they_are(data, matrix):
 
 
 def places_of_given(given, data, matrix):
-    """The place of each entry in a new matrix that is made of entries and what says where they are."""
+    """The place of each entry in a new matrix that is made of entries and what says where they are.
+
+    Elements of a dense array that are 0 have none.
+    """
+    if type(given) is not tuple:
+        return None if matrix.ndim != 2 else found(np.arange(np.size(data)), keys(matrix))
     if matrix.format in ("coo", "dia") or len(given) == 3:
         return as_they_are(data, matrix)
     if matrix.format == "bsr" or matrix.ndim != 2:
@@ -186,6 +191,9 @@ def made(init):
             data, token, moving = entries_of(alg, given)
         elif type(given) is tuple and given and type(given[0]) in (np.ndarray, list, tuple):
             data, token = apply(alg, (None, None if t[1] is None else t[1][0]), np.asarray, given[:1], {})
+            moving = token is not None or reaches(alg, data)
+        elif type(given) in (np.ndarray, list) and matrix.format in ("csr", "csc", "coo"):
+            data, token = apply(alg, (None, t[1]), np.asarray, (given,), {})
             moving = token is not None or reaches(alg, data)
         else:
             return enter(alg, (None, *t), init, args, kwargs)

@@ -5,7 +5,7 @@ from scipy.sparse import _base, _sparsetools, _sputils
 
 from autodiff_hook.extend import Array, cotangents, fresh, pure
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import DEFINITIONS, apply, means
+from autodiff_hook.semantics.meanings import DEFINITIONS, apply, call_method, means
 from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.scipy.sparse._entries import rows_of, summed
 from autodiff_rules.scipy.sparse.matrices import coordinates, entries_of, followed, is_own, keys
@@ -81,6 +81,9 @@ DEFINITIONS[id(dispatch)] = product_with_array
 @means(dispatch)
 def multiplied(alg, t, args, kwargs):
     matrix, other = args
+    if is_own(matrix) and matrix.format == "lil":
+        matrix, _ = call_method(alg, (None,), ("tocsr", ()), matrix)
+        args = matrix, other
     plain = type(other) is np.ndarray and np.ndim(other) in (1, 2) and is_own(matrix) and matrix.ndim == 2
     if not plain or matrix.format not in ("csr", "csc", "coo", "dia") or matrix.shape[1] != len(other):
         return followed(alg, t, dispatch, args, kwargs)

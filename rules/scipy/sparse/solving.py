@@ -17,7 +17,7 @@ ROWS, COLUMNS = 0, 1
 def solution(data, indices, pointers, b, form):
     """The solution of A x = b for a matrix in CSR or CSC format."""
     size = len(pointers) - 1
-    matrix = (csr_array if form == ROWS else csc_array)((data, indices, pointers), shape=(size, size))
+    matrix = (csr_array if form == ROWS else csc_array)((data, indices, pointers), shape=(size, size), copy=True)
     return np.reshape(spsolve(matrix, b), np.shape(b))
 
 

@@ -2,17 +2,14 @@
 
 import numpy as np
 from scipy._lib import _util
-from scipy.sparse import _base, _compressed, _coo, _dia, _sparsetools
+from scipy.sparse import _base, _compressed, _coo, _sparsetools
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
-from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.meanings import means
-from autodiff_hook.semantics.opaque import call_constant, loses
 from autodiff_hook.strong import times
 from autodiff_rules._definitions import follow_instead
-from autodiff_rules.scipy._standins import define, natively, settled, stand_in
+from autodiff_rules.scipy._standins import define, natively, stand_in
 from autodiff_rules.scipy.sparse._entries import found, keys_of, rows_of, summed
 
 
@@ -157,22 +154,3 @@ def pruned(array):
 for owner in (_util, _base, _compressed):
     if hasattr(owner, "_prune_array"):
         follow_instead(owner._prune_array, pruned)
-
-
-def total(self, axis=None, dtype=None, out=None):
-    return settled(np.sum(self.tocoo().data), natively(type(self).sum, (self, axis, dtype, out), {}))
-
-
-def sum_of_all(method):
-    """``sum`` of all entries, past the ``np.matrix`` that the source makes; along an axis, the source itself."""
-
-    @means(method)
-    def summed_up(alg, t, args, kwargs):
-        everything = len(args) == 1 and not kwargs or args[1:] == (None,)
-        if loses(alg, t, method, args, kwargs):
-            return enter(alg, (None, *t), total if everything else method, args, kwargs)
-        return call_constant(alg, method, args, kwargs)
-
-
-for cls in (_base._spbase, _compressed._cs_matrix, _dia._dia_base):
-    sum_of_all(cls.sum)
