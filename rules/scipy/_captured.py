@@ -83,7 +83,12 @@ def number_of(y):
 
 def differentiable_alone(alg, function, args):
     """A function that one tape can differentiate, all of whose variables are numbers or arrays; None if not so."""
-    if alg.typed is None or not all(type(arg) in _PLAIN | {int} for arg in args):
+    return None if alg.typed is None else alone_forwards(alg, function, args)
+
+
+def alone_forwards(alg, function, args):
+    """A function that one program can differentiate forwards, all of whose variables are numbers or arrays, or None."""
+    if not all(type(arg) in _PLAIN | {int} for arg in args):
         return None
     found = alone(alg, function)
     return found if found is not None and _is_in_scope_alone(alg, function) else None

@@ -523,10 +523,32 @@ def test_a_solution_is_one_node_and_its_solver_is_not_followed(method):
     def f(p):
         return integrate.solve_ivp(lambda t, y: -p * y, (0.0, 1.0), [1.0, 2.0], method, [0.5, 1.0]).y.sum()
 
-    with collecting() as reports:
-        gradient(f, 0.7)
-    followed = {r.code.co_name for r in reports if r.code is not None}
-    assert followed.isdisjoint({"solve_ivp", "step", "_step_impl"})
+    for derivative in (lambda: gradient(f, 0.7)[0], lambda: jvp(f, (0.7,), (1.0,))[1]):
+        with collecting() as reports:
+            found = derivative()
+        followed = {r.code.co_name for r in reports if r.code is not None}
+        assert followed.isdisjoint({"solve_ivp", "step", "_step_impl"})
+        assert found == pytest.approx(-1.5 * np.exp(-0.35) - 3.0 * np.exp(-0.7), rel=1e-2)
+
+
+@pytest.mark.parametrize("end", [3.0, -3.0])
+@pytest.mark.parametrize("method", ["RK23", "RK45", "DOP853", "LSODA", "odeint"])
+def test_tangents_are_those_of_the_steps_that_gradients_go_back_over(method, end):
+    times = np.linspace(0.0, end, 14)
+
+    def f(p, rate):
+        def turning(t, y, c):
+            return [y[1] + 0.1 * t, -p[0] * y[0] - p[1] * y[1] * c]
+
+        start = [1.0, p[2]]
+        if method == "odeint":
+            return np.sum(integrate.odeint(turning, start, times, (rate,), tfirst=True) ** 2)
+        return np.sum(integrate.solve_ivp(turning, times[[0, -1]], start, method, times, args=(rate,)).y ** 2)
+
+    for point in (POINT, 1.1 * POINT):
+        slopes, by_rate = gradient(f, point, 0.7)
+        assert jvp(f, (point, 0.7), (DIRECTION, 0.4))[1] == pytest.approx(slopes @ DIRECTION + 0.4 * by_rate, rel=2e-3)
+        assert jvp(f, (point, 0.7), (np.zeros(3), 1.0))[1] == pytest.approx(by_rate, rel=2e-3)
 
 
 PACKAGE = """
@@ -598,5 +620,6 @@ def test_derivatives_that_move_where_the_states_are_at_rest(solve):
         return np.sum(solve(lambda t, y: -y + p * np.cos(3.0 * t), np.zeros(1), times)[0] * times)
 
     of_driven = (np.cos(3.0 * times) + 3.0 * np.sin(3.0 * times) - np.exp(-times)) / 10.0
-    assert gradient(swing, 0.7)[0] == pytest.approx(np.sum((1.0 - np.cos(2.0 * times)) * times), rel=1e-3)
-    assert gradient(driven, 0.0)[0] == pytest.approx(np.sum(of_driven * times), rel=1e-3)
+    for f, p, of_p in ((swing, 0.7, 1.0 - np.cos(2.0 * times)), (driven, 0.0, of_driven)):
+        assert gradient(f, p)[0] == pytest.approx(np.sum(of_p * times), rel=1e-3)
+        assert jvp(f, (p,), (1.0,))[1] == pytest.approx(np.sum(of_p * times), rel=1e-3)

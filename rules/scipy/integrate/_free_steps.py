@@ -34,7 +34,7 @@ def are_close(others, found):
 class Resolved:
     """The pullback of states over steps that are made shorter until the cotangents agree; these are kept.
 
-    ``along`` makes the pullback over some steps, ``shorter`` other steps of half the length; ``wider`` are steps to
+    Or their pushforward, and the tangents. ``along`` makes it over some steps, ``shorter`` other steps of half the length; ``wider`` are steps to
     compare the first ones with.
     """
 
@@ -59,7 +59,7 @@ class Again:
     """Steps of a solver from the same start to the same end, none of them longer than half of the longest before."""
 
     def __init__(self, call):
-        self.fun, self.args = call.alone.native, call.extra()
+        self.fun, self.args = call.callback, call.extra()
         self.method, options = RECORDED[call.arguments["method"]], call.arguments["options"]
         self.options = {name: x for name, x in options.items() if name in ("rtol", "atol")}
 

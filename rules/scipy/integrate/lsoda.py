@@ -12,6 +12,7 @@ from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy._captured import differentiable_alone
+from autodiff_rules.scipy.integrate._ahead import by_panels, pushing
 from autodiff_rules.scipy.integrate._collocation import Stages, between, moving_stages, radau
 from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
 from autodiff_rules.scipy.integrate._recorded import RecordedLSODA
@@ -117,6 +118,22 @@ def flow_token(call, found):
     tokens = (moving, *call.tokens_alone())
     if not some(tokens):
         return None
+    found = path_again(call, start, times, tfirst, found)
+    return None if found is None else call.alg.node(flow(call, *found, times, tfirst), tokens)
+
+
+def tangent_of(call, push, found):
+    """The same in forward mode."""
+    times, tfirst = np.asarray(call.arguments["t"]) * 1.0, bool(call.arguments["tfirst"])
+    start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+    found = path_again(call, start, times, tfirst, found)
+    if found is None:
+        return None
+    return by_panels(call, push, *found, times, tfirst)(np.zeros(len(start)) if moving is None else moving)[0]
+
+
+def path_again(call, start, times, tfirst, found):
+    """The path of steps like those of ``odeint``, and between which times it has its panels; None if it is another."""
     func, args = call.callback, call.extra()
 
     def fun(time, y):
@@ -126,13 +143,10 @@ def flow_token(call, found):
     solver = RecordedLSODA(fun, times[0], start, times[-1], steps=steps, **options)
     while solver.status == "running":
         solver.step()
-    if solver.status == "failed":
+    path = None if solver.status == "failed" else Path(times[0], start, steps)
+    if path is None or not agree(path.at(times), found):
         return None
-    path = Path(times[0], start, steps)
-    if not agree(path.at(times), found):
-        return None
-    bounds = resolving(path, fun, options["rtol"], options["atol"])
-    return call.alg.node(flow(call, path, bounds, times, tfirst), tokens)
+    return path, resolving(path, fun, options["rtol"], options["atol"])
 
 
 def agree(again, found):
@@ -187,19 +201,22 @@ def odeint(alg, t, args, kwargs):
     value = (found, info) if full else found
     if not call.may_move(MATTER):
         return value, None
-    ended = info["message"] == SUCCESS
-    token = (flow_token if takes_flow(call) else followed_token)(call, found) if ended else None
+    token = token_of(call, found) if info["message"] == SUCCESS else None
     if token is None:
         what = f"{call.name} did not come to the end, or has options that are not known"
         token = alg.unknown(NotDifferentiable(what))
     return value, (token, None) if full else token
 
 
-def takes_flow(call):
-    """Whether only the start and what the right-hand side has may have derivatives, and it leaves nothing behind."""
+def token_of(call, found):
+    """The token of what ``odeint`` has found; None if it is not found again."""
     times = call.arguments["t"]
-    still = call.tokens.get("t") is None and not reaches(call.alg, times)
-    return still and call.alone is not None and times[0] != times[-1]
+    still = call.tokens.get("t") is None and not reaches(call.alg, times) and times[0] != times[-1]
+    if still and call.alone is not None:
+        return flow_token(call, found)
+    push = pushing(call) if still else None
+    tangent = None if push is None else tangent_of(call, push, found)
+    return followed_token(call, found) if tangent is None else tangent
 
 
 def followed_token(call, found):

@@ -20,6 +20,7 @@ from autodiff_hook.algebras.shadows import keep, some
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy.integrate._ahead import by_panels, by_steps, pushing
 from autodiff_rules.scipy.integrate._collocation import added
 from autodiff_rules.scipy.integrate._free_steps import Again, Resolved, are_wide
 from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
@@ -137,11 +138,26 @@ def node(call, steps, times):
         along = partial(Walk, call, times=times)
         walk = Resolved(call.name, along, steps, Again(call)) if are_wide(steps) else along(steps)
     else:
-        fun, args, options = call.callback, call.extra(), call.arguments["options"]
-        tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
-        path = Path(call.arguments["t_span"][0], start, steps)
-        walk = flow(call, path, resolving(path, lambda time, y: fun(time, y, *args), *tolerances), times, True)
+        walk = flow(call, *path_of(call, start, steps), times, True)
     return call.alg.node(lambda cotangent: walk(cotangent.T), tokens)
+
+
+def tangent_of(call, push, steps, times):
+    """The tangent of the states at ``times``."""
+    start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+    if isinstance(steps[0], Taken):
+        walk = by_steps(call, push, steps, times)
+    else:
+        walk = by_panels(call, push, *path_of(call, start, steps), times, True)
+    return walk(np.zeros(len(start)) if moving is None else moving)[0].T
+
+
+def path_of(call, start, steps):
+    """The path of LSODA, and between which times it has its panels."""
+    fun, args, options = call.callback, call.extra(), call.arguments["options"]
+    path = Path(call.arguments["t_span"][0], start, steps)
+    tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
+    return path, resolving(path, lambda time, y: fun(time, y, *args), *tolerances)
 
 
 def has_node(call, value, steps):
@@ -173,6 +189,10 @@ def initial_value_problem(alg, t, args, kwargs):
     value, steps = call.record()
     if has_node(call, value, steps):
         keep(alg, value, "y", node(call, steps, value.t))
+        return value, None
+    push = pushing(call) if steps and isinstance(value.y, np.ndarray) else None
+    if push is not None:
+        keep(alg, value, "y", tangent_of(call, push, steps, value.t))
         return value, None
     call.memory.rewind()
     setting = STORES_NOTHING.set(not call.memory.changed)
