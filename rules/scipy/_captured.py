@@ -2,12 +2,13 @@
 
 Code is written around theirs, once, in which captured variables are parameters; so what is differentiated by these is
 found again when the function is made anew, with other values. A function that such a function has captured is made
-anew within the code, of what it has captured itself.
+anew within the code, of what it has captured itself. A method is a function that has captured its object, and so is
+an object that can be called.
 """
 
 from __future__ import annotations
 
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, MethodType
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +19,13 @@ from autodiff_hook.config import opted_in_as
 from autodiff_hook.errors import LIBRARIES
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.arguments import is_lasting
+from autodiff_hook.runtime.kinds import kind_of
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.mirror import form_of, parts_of, tuple_like
 from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.runtime.sharing import ByCode, make_room
 from autodiff_hook.semantics.scope import is_own, module_of
+from autodiff_hook.semantics.structures import gather
 
 _CACHE_SIZE = 256
 _PLAIN = {float, np.float64, np.ndarray}
@@ -51,7 +56,10 @@ class Again(NamedTuple):
 
 
 class Alone:
-    """A function that holds nothing with a token but numbers and arrays that it has captured: the ``values``."""
+    """A function that holds nothing with a token but what it has captured: the ``values``.
+
+    These are numbers and arrays, or lists, dicts and objects of such, none of which is met twice.
+    """
 
     def __init__(self, native, leaves, sources):
         self.native, self._leaves, self._sources = native, leaves, sources
@@ -63,6 +71,10 @@ class Alone:
         if self._moving:
             plain = not (native.__defaults__ or native.__kwdefaults__)
             self.function = _written(native, leaves, sources, self._moving, CALLED) if plain else None
+
+    def again(self, *args):
+        """The call with ``args``, as it was before anything was changed."""
+        return self.function(*self.values, *args)
 
     def taken(self):
         """``made(taker, x, *values, *args)`` is ``taker(x, function, *args)``, with the function as it was.
@@ -91,7 +103,9 @@ def alone_forwards(alg, function, args):
     if not all(type(arg) in _PLAIN | {int} for arg in args):
         return None
     found = alone(alg, function)
-    return found if found is not None and _is_in_scope_alone(alg, function) else None
+    if found is None or not _is_in_scope_alone(alg, found.native):
+        return None
+    return found if sum([type(value) not in _PLAIN for value in found.values]) <= 1 else None
 
 
 def _is_in_scope_alone(alg, function):
@@ -103,14 +117,72 @@ def _is_in_scope_alone(alg, function):
 
 
 def alone(alg, function):
-    """The function with its captured numbers and arrays that have tokens as parameters; None if it holds more."""
+    """The function with what it has captured that has tokens as parameters; None if it holds more."""
     leaves = []
+    called = find_in_type(type(function), "__call__")
+    if type(function) is MethodType:
+        function = _of_object(function.__func__, function.__self__)
+    elif type(called) is FunctionType:
+        function = _of_object(called, function)
     sources = _sources(alg, function, leaves, ()) if type(function) is FunctionType else None
     if sources is None:
         return None
     found = Alone(function, leaves, sources)
     made = found.function
     return None if made is None or reaches(alg, made, function.__dict__) else found
+
+
+def _of_object(function, owner):
+    """A method as a function that has captured its object, of the same module."""
+
+    def method(*args):
+        return function(owner, *args)
+
+    made = FunctionType(method.__code__, function.__globals__, function.__name__, None, method.__closure__)
+    made.__module__ = function.__module__
+    return made
+
+
+def is_tree(value, seen):
+    """Whether a value is made of numbers, arrays of such and what has no derivative; nothing is met twice."""
+    kind = kind_of(type(value))
+    if kind == "array":
+        return type(value) is np.ndarray and value.dtype.kind in "fciub"
+    if kind in ("number", "inert") or type(value) is FunctionType and is_lasting(value):
+        return True
+    form, cls = form_of(value), type(value)
+    if form != "tuple" and (id(value) in seen or cls not in (list, dict) and (form, cls.__new__) != ("object", _NEW)):
+        return False
+    seen.add(id(value))
+    return all([is_tree(part, seen) for _, part in parts_of(value, form)])
+
+
+_NEW = object.__new__
+
+
+def copied(value):
+    """The same tree, which nobody changes."""
+    if type(value) is np.ndarray:
+        return value.copy()
+    form = form_of(value)
+    if kind_of(type(value)) in ("number", "inert") or form not in ("list", "tuple", "dict", "object"):
+        return value
+    parts = {key: copied(part) for key, part in parts_of(value, form)}
+    if form == "dict":
+        return parts
+    if form != "object":
+        return list(parts.values()) if form == "list" else tuple_like(value, list(parts.values()))
+    made = _NEW(type(value))
+    for name, part in parts.items():
+        object.__setattr__(made, name, part)
+    return made
+
+
+def _leaf(alg, cell, value):
+    token = load(alg, cell, 0, value)
+    if type(value) not in _PLAIN:
+        token = gather(alg, value, token) if kind_of(type(value)) != "inert" and is_tree(value, set()) else None
+    return Leaf(value if token is None else copied(value), token)
 
 
 def _sources(alg, function, leaves, within):
@@ -131,7 +203,7 @@ def _sources(alg, function, leaves, within):
             leaves += own
         else:
             found.append(len(leaves))
-            leaves.append(Leaf(value, load(alg, cell, 0, value) if type(value) in _PLAIN else None))
+            leaves.append(_leaf(alg, cell, value))
     return tuple(found)
 
 

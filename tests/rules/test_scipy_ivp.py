@@ -623,3 +623,106 @@ def test_derivatives_that_move_where_the_states_are_at_rest(solve):
     for f, p, of_p in ((swing, 0.7, 1.0 - np.cos(2.0 * times)), (driven, 0.0, of_driven)):
         assert gradient(f, p)[0] == pytest.approx(np.sum(of_p * times), rel=1e-3)
         assert jvp(f, (p,), (1.0,))[1] == pytest.approx(np.sum(of_p * times), rel=1e-3)
+
+
+class Model:
+    def __init__(self, p):
+        self.rate, self.weights = p[0], p * 2.0
+        self.further = {"factors": [p[1], p[0] * p[2]], "name": "model"}
+
+    def slope(self, t, y):
+        damping, force = self.further["factors"]
+        return [y[1] * damping, -self.rate * y[0] - self.weights[2] * y[1] + force * np.sin(t)]
+
+    def __call__(self, t, y):
+        return np.array(self.slope(t, y)) * self.rate
+
+
+class Whole:
+    """Two parts of it are one: it is followed."""
+
+    def __init__(self, p):
+        self.model = self.again = Model(p)
+
+    def slope(self, t, y):
+        return self.model.slope(t, y) + self.again(t, y)
+
+
+def by_dict(p):
+    model = {"rates": [p[0], p], "pair": (p[1], 2.0)}
+    return lambda t, y: [-model["rates"][0] * y[0], model["pair"][0] * y[1] * model["rates"][1][2]]
+
+
+RIGHT_HAND_SIDES = {
+    "method": lambda p: Model(p).slope,
+    "callable": Model,
+    "whole": lambda p: Whole(p).slope,
+    "dict": by_dict,
+    "several": lambda p, a=Model, b=Whole: lambda t, y, m=a(p), w=b(p): w.slope(t, y) + m(t, y),
+}
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "LSODA", "odeint"])
+@pytest.mark.parametrize("made", RIGHT_HAND_SIDES)
+def test_right_hand_sides_of_objects(made, method):
+    times, tight = np.linspace(0.0, 2.0, 6), {"rtol": 1e-9, "atol": 1e-10}
+
+    def f(p):
+        fun = RIGHT_HAND_SIDES[made](p)
+        if method == "odeint":
+            return np.sum(integrate.odeint(fun, [1.0, 0.5], times, tfirst=True, **tight) ** 2)
+        return np.sum(integrate.solve_ivp(fun, times[[0, -1]], [1.0, 0.5], method, times, **tight).y ** 2)
+
+    for point in (POINT, POINT[::-1].copy()):
+        slope = gradient(f, point)[0]
+        step = 1e-4 * DIRECTION
+        assert slope @ DIRECTION == pytest.approx((f(point + step) - f(point - step)) / 2e-4, rel=1e-5)
+        assert jvp(f, (point,), (DIRECTION,))[1] == pytest.approx(slope @ DIRECTION, rel=1e-5)
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing has a program alone")
+@pytest.mark.parametrize("method", [*AT_REST])
+def test_objects_at_rest(method):
+    class Spring:
+        def __init__(self, p):
+            self.place = p
+            self.calls = 0
+
+        def slope(self, t, y):
+            self.calls += 1
+            return np.array([y[1], -4.0 * (y[0] - self.place)])
+
+    times = np.linspace(0.0, 12.0, 25)
+
+    def f(p):
+        return np.sum(AT_REST[method](Spring(p).slope, [0.7, 0.0], times)[0] * times)
+
+    expected = np.sum((1.0 - np.cos(2.0 * times)) * times)
+    assert gradient(f, 0.7)[0] == pytest.approx(expected, rel=1e-3)
+    assert jvp(f, (0.7,), (1.0,))[1] == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "LSODA", "odeint"])
+@pytest.mark.parametrize("start", [0.2, 0.7])
+def test_an_object_that_is_changed_between_solutions(method, start):
+    """From 0.7 the first solution is at rest."""
+
+    class Spring:
+        def slope(self, t, y):
+            return np.array([y[1], -self.stiffness[0] * (y[0] - self.place)])
+
+    times = np.linspace(0.0, 4.0, 9)
+    solve = AT_REST[method]
+
+    def f(p, q):
+        spring, total = Spring(), 0.0
+        for place, stiffness in ((p, 4.0), (q, 2.0), (p * q, 1.0)):
+            spring.place, spring.stiffness = place, [stiffness]
+            total = total + np.sum(solve(spring.slope, [start, 0.0], times)[0] * times)
+            spring.stiffness[0] = 9.0
+        return total
+
+    moved = [np.sum((1.0 - np.cos(np.sqrt(k) * times)) * times) for k in (4.0, 2.0, 1.0)]
+    slopes = gradient(f, 0.7, 1.3)
+    assert slopes == pytest.approx((moved[0] + 1.3 * moved[2], moved[1] + 0.7 * moved[2]), rel=5e-3)
+    assert jvp(f, (0.7, 1.3), (1.0, -2.0))[1] == pytest.approx(slopes[0] - 2.0 * slopes[1], rel=5e-3)

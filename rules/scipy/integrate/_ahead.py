@@ -6,6 +6,9 @@ import numpy as np
 
 from autodiff_hook import jvp
 from autodiff_hook.algebras.tangents import Tangents
+from autodiff_hook.runtime.mirror import form_of, parts_of
+from autodiff_hook.semantics.opaque import first_lost
+from autodiff_hook.tangent import Tangent
 from autodiff_rules.scipy._captured import alone_forwards
 from autodiff_rules.scipy.integrate._collocation import of_gap
 from autodiff_rules.scipy.integrate._free_steps import Again, Resolved, are_wide
@@ -20,16 +23,28 @@ def pushing(call):
     found = alone_forwards(alg, call.callback, call.extra())
     taken = None if found is None else found.taken()
     further = call.tokens.get("args")
-    if taken is None or any(map(alg.is_unknown, (*found.tokens, *(further or ())))):
+    if taken is None or first_lost(alg, (found.tokens, further)) is not None:
         return None
+    captured = tuple(map(tangent_like, found.values, found.tokens))
 
     def push(function, x, ẋ, moving, *others):
         """The tangent of ``function(x, fun, args, *others)``: by x, and if these are ``moving`` by all else."""
-        given = (*found.tokens, further) if moving else (None,) * (len(found.tokens) + 1)
+        given = (*captured, further) if moving else (None,) * (len(captured) + 1)
         primals = function, x, *found.values, call.extra(), *others
         return jvp(taken, primals, (None, ẋ, *given, *[None] * len(others)))[1]
 
     return push
+
+
+def tangent_like(value, token):
+    """The tangent of what a function has captured, in the form of its value."""
+    form = form_of(value)
+    if token is None or form not in ("list", "tuple", "dict", "object"):
+        return token
+    parts = {key: tangent_like(part, token[key]) for key, part in parts_of(value, form)}
+    if form in ("list", "tuple"):
+        return (list if form == "list" else tuple)(parts.values())
+    return Tangent(type(value).__name__, parts) if form == "object" else parts
 
 
 def along(y, fun, args, ends, rows, places, counts, weights):
@@ -48,7 +63,7 @@ def along(y, fun, args, ends, rows, places, counts, weights):
 
 
 def layout(steps, times):
-    """What ``along`` is given to take these steps again; those whose slopes do not say what is within them, in parts."""
+    """What ``along`` is given to take these steps again; in parts, if their slopes do not say what is within them."""
     first, stages = steps[0], len(steps[0].B)
     rows = np.zeros((stages, stages + 1))
     rows[-1, :-1] = first.B
@@ -76,7 +91,7 @@ def by_steps(call, push, steps, times):
     def over(steps):
         return lambda tangent: (push(along, steps[0].y_old, tangent, True, *layout(steps, times)),)
 
-    return Resolved(call.name, over, steps, Again(call)) if are_wide(steps) else over(steps)
+    return Resolved(call.name, over, steps, Again(call, call.callback)) if are_wide(steps) else over(steps)
 
 
 def by_panels(call, push, path, bounds, times, tfirst):

@@ -10,6 +10,7 @@ import numpy as np
 
 from autodiff_hook import pullback
 from autodiff_hook.algebras.reverse import Reverse
+from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
 from autodiff_rules.scipy.optimize.implicit import improved, seeded
@@ -62,11 +63,7 @@ class Stages:
         slopes = [np.stack([self.by(j, row)[0] for row in np.eye(n)]) for j in range(count)]
         moving = np.linalg.solve(of_gap(slopes, self.h * matrix).T, cotangent.ravel()).reshape(count, n)
         given = [self.by(j, seed)[1] for j, seed in enumerate(self.h * (matrix.T @ moving))]
-        return moving.sum(axis=0), *(reduce(added, column) for column in zip(*given))
-
-
-def added(x, y):
-    return x if y is None else y if x is None else x + y
+        return moving.sum(axis=0), *(reduce(accumulate, column) for column in zip(*given))
 
 
 def moving_stages(alg, fun, start, y, end, stages, tokens):

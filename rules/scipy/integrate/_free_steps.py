@@ -4,6 +4,7 @@ derivatives may. So the derivatives by these steps are compared with those by sh
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.tangent import Tangent
 from autodiff_rules.scipy.integrate._recorded import RECORDED
 
 WIDE = 0.05
@@ -26,16 +27,30 @@ def are_wide(steps):
 
 def are_close(others, found):
     """Whether wider steps give cotangents that are so near that those of narrower ones, of high order, are right."""
-    pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(others, found) if b is not None]
+    pairs = list(pairs_in(others, found))
     largest = max((np.max(np.abs(b), initial=0.0) for _, b in pairs), default=0.0)
     return all(np.all(np.abs(a - b) <= NEAR * np.max(np.abs(b), initial=0.0) + SMALL * largest) for a, b in pairs)
+
+
+def pairs_in(others, found):
+    """The numbers and arrays in two cotangents."""
+    if isinstance(found, Tangent):
+        others, found = others and others._fields, found._fields
+    if isinstance(found, dict):
+        for key, part in found.items():
+            yield from pairs_in(others and others.get(key), part)
+    elif isinstance(found, (tuple, list)):
+        for other, part in zip(others or [None] * len(found), found):
+            yield from pairs_in(other, part)
+    elif found is not None:
+        yield np.asarray(0.0 if others is None else others), np.asarray(found)
 
 
 class Resolved:
     """The pullback of states over steps that are made shorter until the cotangents agree; these are kept.
 
-    Or their pushforward, and the tangents. ``along`` makes it over some steps, ``shorter`` other steps of half the length; ``wider`` are steps to
-    compare the first ones with.
+    Or their pushforward, and the tangents. ``along`` makes it over some steps, ``shorter`` other steps of half the
+    length; ``wider`` are steps to compare the first ones with.
     """
 
     def __init__(self, name, along, steps, shorter, wider=None):
@@ -58,8 +73,8 @@ class Resolved:
 class Again:
     """Steps of a solver from the same start to the same end, none of them longer than half of the longest before."""
 
-    def __init__(self, call):
-        self.fun, self.args = call.callback, call.extra()
+    def __init__(self, call, fun):
+        self.fun, self.args = fun, call.extra()
         self.method, options = RECORDED[call.arguments["method"]], call.arguments["options"]
         self.options = {name: x for name, x in options.items() if name in ("rtol", "atol")}
 

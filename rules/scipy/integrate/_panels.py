@@ -9,8 +9,9 @@ from functools import partial, reduce
 
 import numpy as np
 
+from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_rules.scipy._callbacks import Program
-from autodiff_rules.scipy.integrate._collocation import added, between, of_gap, radau
+from autodiff_rules.scipy.integrate._collocation import between, of_gap, radau
 from autodiff_rules.scipy.integrate._free_steps import Resolved
 
 WIDEST = 16
@@ -143,7 +144,7 @@ class Sweep:
                 gap = np.linalg.solve(of_gap(slopes[i], weights).T, of_stages).reshape(count, n)
                 moving, seeds[i] = given[at, 0] + gap.sum(axis=0), weights.T @ gap
             found.append(program.back(seeds.reshape(-1, n))[1:])
-        return moving, *(reduce(added, column) for column in zip(*found))
+        return moving, *(reduce(accumulate, column) for column in zip(*found))
 
     @staticmethod
     def jacobians(program, n):

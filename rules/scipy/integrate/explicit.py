@@ -10,6 +10,7 @@ from autodiff_hook import pullback
 from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, some
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.extend import cotangents
+from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._captured import differentiable_alone
@@ -99,7 +100,7 @@ class Step:
         new, last, slopes = cotangent
         shape, dtype = self.value[2].shape, self.value[2].dtype
         captured, rows = len(self.found.values), self.rows()
-        ȳ, ā = np.zeros(shape[1], dtype), [0.0] * (captured + len(self.args))
+        ȳ, ā = np.zeros(shape[1], dtype), [None] * (captured + len(self.args))
         slopes = np.zeros(shape, dtype) if slopes is None else np.array(slopes)
         slopes[-1] += 0.0 if last is None else last
         for i in range(len(stages) - 1, -1, -1):
@@ -111,7 +112,7 @@ class Step:
                 at = at + new
             ȳ += at
             slopes[: i + 1] += self.h * rows[i][:, None] * at
-            ā = [have + more if more is not None else have for have, more in zip(ā, given)]
+            ā = list(map(accumulate, ā, given))
         return ȳ, slopes[0], *ā
 
 
@@ -137,11 +138,17 @@ def accepted_between(fun, args, start, end, y, f, tableau):
 def right_hand_side(alg, solver):
     """The function that a solver was made for, and further arguments, with the tokens of these."""
     fun, args = captured(solver._fun, "fun"), None
-    if getattr(fun, "__code__", None) in solve_ivp.__code__.co_consts:
+    if is_of(fun, solve_ivp):
         cell = captured(fun, "args", whole=True)
         fun, args = fun.__defaults__[0], cell.cell_contents
         return fun, tuple(args), load(alg, cell, 0, args) if type(args) is tuple else None
     return (solver.fun, (), None) if fun is None else (fun, (), None)
+
+
+def is_of(function, maker):
+    """Whether another function has made a function."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code in maker.__code__.co_consts
 
 
 def captured(function, name, whole=False):

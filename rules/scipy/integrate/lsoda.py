@@ -16,7 +16,7 @@ from autodiff_rules.scipy.integrate._ahead import by_panels, pushing
 from autodiff_rules.scipy.integrate._collocation import Stages, between, moving_stages, radau
 from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
 from autodiff_rules.scipy.integrate._recorded import RecordedLSODA
-from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, captured, right_hand_side
+from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, captured, is_of, right_hand_side
 
 _native_step, _native_dense = LSODA._step_impl, LSODA._dense_output_impl
 SAME = 1e-3
@@ -67,7 +67,7 @@ def moving_step(alg, solver, operands, tokens):
 def called_back(alg, solver):
     """The function that the user gave, further arguments with their token, and whether it takes the time first."""
     fun, args, token = right_hand_side(alg, solver)
-    if getattr(fun, "__code__", None) not in followed.__code__.co_consts:
+    if not is_of(fun, followed):
         return fun, args, token, True
     cell = captured(fun, "args", whole=True)
     args = cell.cell_contents

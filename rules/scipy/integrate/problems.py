@@ -17,11 +17,11 @@ from scipy.integrate._ivp.rk import rk_step
 from autodiff_hook import pullback
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import keep, some
+from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
 from autodiff_rules.scipy.integrate._ahead import by_panels, by_steps, pushing
-from autodiff_rules.scipy.integrate._collocation import added
 from autodiff_rules.scipy.integrate._free_steps import Again, Resolved, are_wide
 from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
 from autodiff_rules.scipy.integrate._recorded import RECORDED, Taken
@@ -76,7 +76,7 @@ class Walk:
     def parts_of(self, i, taken):
         """Shorter steps, to the times within one."""
         times = self.times[(self.end == i) & self.inside].tolist()
-        return [self.step(shortened(self.found.native, self.args, taken, t)) for t in times]
+        return [self.step(shortened(self.found.again, self.args, taken, t)) for t in times]
 
     def __call__(self, cotangent):
         moving, slope, found = 0.0, None, []
@@ -94,8 +94,8 @@ class Walk:
         by_first = given.pop(self.captured + 1)
         del given[self.captured]
         found.append(given)
-        moving = added(moving + self.at_end(0, cotangent), by_first)
-        return moving, *(reduce(added, column) for column in zip(*found))
+        moving = accumulate(moving + self.at_end(0, cotangent), by_first)
+        return moving, *(reduce(accumulate, column) for column in zip(*found))
 
     def of_parts(self, i, cotangent, found):
         """The same as ``between``, by the pullbacks of shorter steps; what these give to all else goes to ``found``."""
@@ -136,7 +136,7 @@ def node(call, steps, times):
         return None
     if isinstance(steps[0], Taken):
         along = partial(Walk, call, times=times)
-        walk = Resolved(call.name, along, steps, Again(call)) if are_wide(steps) else along(steps)
+        walk = Resolved(call.name, along, steps, Again(call, call.alone.again)) if are_wide(steps) else along(steps)
     else:
         walk = flow(call, *path_of(call, start, steps), times, True)
     return call.alg.node(lambda cotangent: walk(cotangent.T), tokens)
