@@ -94,12 +94,12 @@ def number_of(y):
 
 
 def differentiable_alone(alg, function, args):
-    """A function that one tape can differentiate, all of whose variables are numbers or arrays; None if not so."""
+    """A function that one tape can differentiate, by no more than one tree and numbers and arrays; None if not so."""
     return None if alg.typed is None else alone_forwards(alg, function, args)
 
 
 def alone_forwards(alg, function, args):
-    """A function that one program can differentiate forwards, all of whose variables are numbers or arrays, or None."""
+    """The same for a program in forward mode."""
     if not all(type(arg) in _PLAIN | {int} for arg in args):
         return None
     found = alone(alg, function)
@@ -120,7 +120,7 @@ def alone(alg, function):
     """The function with what it has captured that has tokens as parameters; None if it holds more."""
     leaves = []
     called = find_in_type(type(function), "__call__")
-    if type(function) is MethodType:
+    if type(function) is MethodType and type(function.__func__) is FunctionType:
         function = _of_object(function.__func__, function.__self__)
     elif type(called) is FunctionType:
         function = _of_object(called, function)
@@ -154,10 +154,11 @@ def is_tree(value, seen):
     if form != "tuple" and (id(value) in seen or cls not in (list, dict) and (form, cls.__new__) != ("object", _NEW)):
         return False
     seen.add(id(value))
-    return all([is_tree(part, seen) for _, part in parts_of(value, form)])
+    parts = parts_of(value, form)
+    return len(parts) <= _MOST_PARTS and all([is_tree(part, seen) for _, part in parts])
 
 
-_NEW = object.__new__
+_NEW, _MOST_PARTS = object.__new__, 256
 
 
 def copied(value):
