@@ -706,6 +706,8 @@ def test_objects_at_rest(method):
 @pytest.mark.parametrize("start", [0.2, 0.7])
 def test_an_object_that_is_changed_between_solutions(method, start):
     """From 0.7 the first solution is at rest."""
+    if GENERIC and start == 0.7:
+        pytest.skip("nothing has a program alone")
 
     class Spring:
         def slope(self, t, y):
