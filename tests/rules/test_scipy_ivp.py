@@ -653,12 +653,17 @@ def by_dict(p):
     return lambda t, y: [-model["rates"][0] * y[0], model["pair"][0] * y[1] * model["rates"][1][2]]
 
 
+def of_several(p):
+    model, whole = Model(p), Whole(p)
+    return lambda t, y: whole.slope(t, y) + model(t, y)
+
+
 RIGHT_HAND_SIDES = {
     "method": lambda p: Model(p).slope,
     "callable": Model,
     "whole": lambda p: Whole(p).slope,
     "dict": by_dict,
-    "several": lambda p, a=Model, b=Whole: lambda t, y, m=a(p), w=b(p): w.slope(t, y) + m(t, y),
+    "several": of_several,
 }
 
 
