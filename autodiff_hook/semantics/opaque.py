@@ -81,7 +81,8 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
         for reference, _ in before:
             note_rewritten(alg, reference, unknown)
     if remembers(function):
-        for reference, _ in contents(list(values)):
+        # Another thread may have dropped by now what it was given.
+        for reference, _ in (*before, *contents(list(values))):
             note_lost(alg, reference, unknown)
     alg.memories.note(function, args, kwargs, result)
     if is_plain(result) or any(reference is result for reference, _ in before):

@@ -15,9 +15,12 @@ import logging
 import pickle
 import queue
 import random
+import threading
+import time
 import types
 import warnings
 import weakref
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -530,8 +533,6 @@ def through_a_generator_send(x):
 
 
 def through_threads(x):
-    import threading
-
     kept = []
     thread = threading.Thread(target=lambda: kept.append(x * x))
     thread.start()
@@ -1005,3 +1006,29 @@ def test_native_methods_of_what_opaque_code_has_made(made, called):
 def test_native_functions_that_opaque_code_chooses_are_constants():
     chosen = opaque("import math\ndef f(x): return math.sin if x > 0.0 else math.cos")
     check_gradient(lambda x: chosen(x)(x) * x, 0.7)
+
+
+def test_a_thread_that_has_ended_when_its_caller_looks_again(monkeypatch):
+    """It has dropped what it was given by then."""
+    calls = import_module("autodiff_hook.semantics.opaque")
+    contents = calls.contents
+
+    def looking_slowly(values):
+        time.sleep(0.1)
+        return contents(values)
+
+    def f(x):
+        kept = []
+
+        def work():
+            time.sleep(0.03)
+            kept.append(x * x)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        return kept[0]
+
+    monkeypatch.setattr(calls, "contents", looking_slowly)
+    with pytest.raises(AutodiffError, match="start_new_thread"):
+        gradient(f, X)
