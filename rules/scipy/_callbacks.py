@@ -5,13 +5,12 @@ from functools import cache, cached_property
 
 from scipy import integrate, optimize
 
-from autodiff_hook import pullback
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import some
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
-from autodiff_rules.scipy._captured import differentiable_alone
+from autodiff_rules.scipy._captured import differentiable_alone, taken_back
 from autodiff_rules.scipy._memory import Memory
 
 ONE_ARGUMENT = {
@@ -44,11 +43,11 @@ class Program:
     def __init__(self, call, function, x, others):
         found = call.alone
         self.count, self.further = len(found.values), len(call.extra())
-        self.value, self.pulled = pullback(found.taken(), function, x, *found.values, call.extra(), *others)
+        self.value, self.pulled = taken_back(found, function, x, call.extra(), *others)
 
     def back(self, cotangent):
         """The cotangents of x, and of all that has tokens."""
-        _, x̄, *given = self.pulled(cotangent)
+        x̄, *given = self.pulled(cotangent)
         return x̄, *given[: self.count], *(given[self.count] or [None] * self.further)
 
 

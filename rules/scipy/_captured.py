@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from autodiff_hook import gradient, pullback
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import load
 from autodiff_hook.config import opted_in_as
@@ -72,6 +73,10 @@ class Alone:
             plain = not (native.__defaults__ or native.__kwdefaults__)
             self.function = _written(native, leaves, sources, self._moving, CALLED) if plain else None
 
+    @property
+    def has_tree(self):
+        return any([type(value) not in _PLAIN for value in self.values])
+
     def again(self, *args):
         """The call with ``args``, as it was before anything was changed."""
         return self.function(*self.values, *args)
@@ -87,6 +92,40 @@ class Alone:
         if not all(type(x) in _KNOWN_BY_TYPE or is_lasting(x) for x in fixed):
             return None
         return _written(self.native, self._leaves, self._sources, self._moving, TAKEN)
+
+
+def pulled_back(found, *args):
+    """``pullback`` of the function with ``args``, by the values of ``found`` and these.
+
+    Programs that go back to a tree are typed for gradients alone: there is one for the sum by the cotangent.
+    """
+    taken = found.taken() if found.has_tree else None
+    value = None if taken is None else found.again(*args)
+    if not is_weighed(value):
+        return pullback(found.function, *found.values, *args)
+    return value, lambda cotangent: gradient(taken, weighed, cotangent, *found.values, *args)[2:]
+
+
+def is_weighed(value):
+    return isinstance(value, (float, np.ndarray, list)) and np.asarray(value).dtype.kind == "f"
+
+
+def weighed(weights, function, *args):
+    return np.sum(np.asarray(weights) * np.asarray(function(*args)))
+
+
+def weighed_after(x, function, args, of, weights, *others):
+    return np.sum(np.asarray(weights) * np.asarray(of(x, function, args, *others)))
+
+
+def taken_back(found, of, x, args, *others):
+    """The value of ``of(x, function, args, *others)``, and its pullback to x, the values of ``found`` and ``args``."""
+    taken = found.taken()
+    value = taken(of, x, *found.values, args, *others) if found.has_tree else None
+    if not is_weighed(value):
+        value, back = pullback(taken, of, x, *found.values, args, *others)
+        return value, lambda cotangent: back(cotangent)[1:]
+    return value, lambda c: gradient(taken, weighed_after, x, *found.values, args, of, c, *others)[1:]
 
 
 def number_of(y):

@@ -8,11 +8,11 @@ from functools import cache, reduce
 
 import numpy as np
 
-from autodiff_hook import pullback
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.functions import enter
+from autodiff_rules.scipy._captured import pulled_back
 from autodiff_rules.scipy.optimize.implicit import improved, seeded
 
 
@@ -49,7 +49,7 @@ class Stages:
         for node, y in zip(nodes, stages.copy()):
             time = float(start + node * self.h)
             at = (time, y) if tfirst else (y, time)
-            self.made.append(pullback(found.function, *found.values, *at, *args))
+            self.made.append(pulled_back(found, *at, *args))
 
     def by(self, j, seed):
         """The cotangents of y, and of all else but the time, for one of the slope at a stage."""

@@ -6,14 +6,13 @@ from types import BuiltinFunctionType, CodeType, ModuleType
 import numpy as np
 from scipy.integrate import DOP853, RK45, solve_ivp
 
-from autodiff_hook import pullback
 from autodiff_hook.algebras.shadows import keep_attribute, load, load_attribute, some
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.extend import cotangents
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
-from autodiff_rules.scipy._captured import differentiable_alone
+from autodiff_rules.scipy._captured import differentiable_alone, pulled_back
 from autodiff_rules.scipy.optimize.implicit import seeded
 
 RungeKutta = RK45.__base__
@@ -87,7 +86,7 @@ class Step:
         slopes, made, times = self.value[2], [], [*self.tableau[2][1:], 1.0]
         for i, (place, weights) in enumerate(zip(times, self.rows()), 1):
             at, time = self.y + np.dot(slopes[:i].T, weights) * self.h, float(self.start + place * self.h)
-            made.append(pullback(self.found.function, *self.found.values, time, at, *self.args))
+            made.append(pulled_back(self.found, time, at, *self.args))
         if np.array([value for value, _ in made], slopes.dtype).tobytes() != slopes[1:].tobytes():
             raise Unsupported(CHANGED)
         return made

@@ -14,13 +14,13 @@ from scipy.integrate import solve_ivp
 from scipy.integrate._ivp import base
 from scipy.integrate._ivp.rk import rk_step
 
-from autodiff_hook import pullback
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import keep, some
 from autodiff_hook.runtime.cotangents import accumulate
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules.scipy._callbacks import Call
+from autodiff_rules.scipy._captured import pulled_back
 from autodiff_rules.scipy.integrate._ahead import by_panels, by_steps, pushing
 from autodiff_rules.scipy.integrate._free_steps import Again, Resolved, are_wide
 from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
@@ -67,8 +67,8 @@ class Walk:
         self.inside = times != ends[self.end]
         self.steps = list(map(self.step, steps))
         self.parts = [self.parts_of(i, step) if step.P is None else None for i, step in enumerate(steps, 1)]
-        self.first = self.found.function, *self.found.values, float(ends[0]), steps[0].y_old, *self.args
-        self.kept = None if reads_alone(self.found.function) else pullback(*self.first)
+        self.first = float(ends[0]), steps[0].y_old, *self.args
+        self.kept = None if reads_alone(self.found.function) else pulled_back(self.found, *self.first)
 
     def step(self, taken):
         return Step(self.found, self.args, taken, taken.t_old, taken.y_old, taken.t - taken.t_old)
@@ -89,7 +89,7 @@ class Walk:
             moving, slope, *given = self.steps[i - 1]((self.at_end(i, cotangent) + moving, slope, slopes))
             moving = moving + old
             found.append(given)
-        value, back = self.kept or pullback(*self.first)
+        value, back = self.kept or pulled_back(self.found, *self.first)
         given = list(back(seeded(value, slope)))
         by_first = given.pop(self.captured + 1)
         del given[self.captured]
