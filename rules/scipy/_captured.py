@@ -74,8 +74,9 @@ class Alone:
             self.function = _written(native, leaves, sources, self._moving, CALLED) if plain else None
 
     @property
-    def has_tree(self):
-        return any([type(value) not in _PLAIN for value in self.values])
+    def trees(self):
+        """How many of the values are no numbers or arrays."""
+        return sum([type(value) not in _PLAIN for value in self.values])
 
     def again(self, *args):
         """The call with ``args``, as it was before anything was changed."""
@@ -99,7 +100,7 @@ def pulled_back(found, *args):
 
     Programs that go back to a tree are typed for gradients alone: there is one for the sum by the cotangent.
     """
-    taken = found.taken() if found.has_tree else None
+    taken = found.taken() if found.trees else None
     value = None if taken is None else found.again(*args)
     if not is_weighed(value):
         return pullback(found.function, *found.values, *args)
@@ -121,7 +122,7 @@ def weighed_after(x, function, args, of, weights, *others):
 def taken_back(found, of, x, args, *others):
     """The value of ``of(x, function, args, *others)``, and its pullback to x, the values of ``found`` and ``args``."""
     taken = found.taken()
-    value = taken(of, x, *found.values, args, *others) if found.has_tree else None
+    value = taken(of, x, *found.values, args, *others) if found.trees else None
     if not is_weighed(value):
         value, back = pullback(taken, of, x, *found.values, args, *others)
         return value, lambda cotangent: back(cotangent)[1:]
@@ -144,7 +145,7 @@ def alone_forwards(alg, function, args):
     found = alone(alg, function)
     if found is None or not _is_in_scope_alone(alg, found.native):
         return None
-    return found if sum([type(value) not in _PLAIN for value in found.values]) <= 1 else None
+    return found if found.trees <= 1 else None
 
 
 def _is_in_scope_alone(alg, function):

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse.linalg as sla
 from numpy_checks import complexes, normal
 from scipy import sparse
+from sparse_checks import check_directions
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
@@ -35,13 +36,7 @@ def check(f, data, b, rtol=1e-5):
         check_gradient(f, numbers, b)
     if np.iscomplexobj(data) or np.iscomplexobj(b):
         return
-    v = normal(data.size, seed=3), b
-    ḡ = ad.gradient(f, data, b)
-    assert ad.jvp(f, (data, b), v)[1] == pytest.approx(sum(np.sum(g * d) for g, d in zip(ḡ, v)))
-    above = ad.gradient(lambda data: f(data, b), data + 1e-6 * v[0])[0]
-    below = ad.gradient(lambda data: f(data, b), data - 1e-6 * v[0])[0]
-    second = ad.hvp(lambda data: f(data, b), (data,), (v[0],))[0]
-    np.testing.assert_allclose(second, (above - below) / 2e-6, rtol=1e-4, atol=1e-5)
+    check_directions(f, data, b)
 
 
 @pytest.mark.parametrize("trans", "NTH")

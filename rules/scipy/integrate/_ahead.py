@@ -12,7 +12,7 @@ from autodiff_hook.tangent import Tangent
 from autodiff_rules.scipy._captured import alone_forwards
 from autodiff_rules.scipy.integrate._collocation import of_gap
 from autodiff_rules.scipy.integrate._free_steps import Again, Resolved, are_wide
-from autodiff_rules.scipy.integrate._panels import Panels, halved, slopes_of
+from autodiff_rules.scipy.integrate._panels import Panels, resolved, slopes_of
 
 
 def pushing(call):
@@ -96,8 +96,7 @@ def by_steps(call, push, steps, times):
 
 def by_panels(call, push, path, bounds, times, tfirst):
     """The same along a path of LSODA, by panels between ``bounds``, as ``flow``."""
-    wider = bounds[[*range(0, len(bounds) - 1, 2), -1]] if len(bounds) > 2 else None
-    return Resolved(call.name, partial(over_panels, push, path, times, tfirst), bounds, halved, wider)
+    return resolved(call, partial(over_panels, push, path, times, tfirst), bounds)
 
 
 def over_panels(push, path, times, tfirst, bounds):

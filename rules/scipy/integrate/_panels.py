@@ -102,8 +102,13 @@ def flow(call, path, bounds, times, tfirst):
     A solver takes wide steps where the states hardly move, though their derivatives may. So the panels, between
     ``bounds``, are compared with wider ones, and halved until the cotangents agree.
     """
+    return resolved(call, partial(Sweep, call, path, times, tfirst), bounds)
+
+
+def resolved(call, along, bounds):
+    """What ``along`` makes over panels between ``bounds``, which are halved until it agrees with wider ones."""
     wider = bounds[[*range(0, len(bounds) - 1, 2), -1]] if len(bounds) > 2 else None
-    return Resolved(call.name, partial(Sweep, call, path, times, tfirst), bounds, halved, wider)
+    return Resolved(call.name, along, bounds, halved, wider)
 
 
 def halved(bounds):

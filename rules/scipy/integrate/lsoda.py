@@ -111,10 +111,15 @@ def starting(y0):
     return np.ravel(np.asarray(y0) * 1.0)
 
 
+def start_of(call):
+    """The first state, with its token."""
+    return enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+
+
 def flow_token(call, found):
     """The token of what ``odeint`` has found; None if its steps are not found again."""
     times, tfirst = np.asarray(call.arguments["t"]) * 1.0, bool(call.arguments["tfirst"])
-    start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+    start, moving = start_of(call)
     tokens = (moving, *call.tokens_alone())
     if not some(tokens):
         return None
@@ -125,7 +130,7 @@ def flow_token(call, found):
 def tangent_of(call, push, found):
     """The same in forward mode."""
     times, tfirst = np.asarray(call.arguments["t"]) * 1.0, bool(call.arguments["tfirst"])
-    start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+    start, moving = start_of(call)
     found = path_again(call, start, times, tfirst, found)
     if found is None:
         return None

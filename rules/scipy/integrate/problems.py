@@ -26,7 +26,7 @@ from autodiff_rules.scipy.integrate._free_steps import Again, Resolved, are_wide
 from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
 from autodiff_rules.scipy.integrate._recorded import RECORDED, Taken
 from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, captured, of_shape, reads_alone
-from autodiff_rules.scipy.integrate.lsoda import starting
+from autodiff_rules.scipy.integrate.lsoda import start_of
 from autodiff_rules.scipy.optimize.implicit import seeded
 
 
@@ -130,7 +130,7 @@ def shortened(fun, args, step, t):
 
 def node(call, steps, times):
     """The token of the states at ``times``."""
-    start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+    start, moving = start_of(call)
     tokens = (moving, *call.tokens_alone())
     if not some(tokens):
         return None
@@ -144,7 +144,7 @@ def node(call, steps, times):
 
 def tangent_of(call, push, steps, times):
     """The tangent of the states at ``times``."""
-    start, moving = enter(call.alg, (None, call.tokens.get("y0")), starting, (call.arguments["y0"],), {})
+    start, moving = start_of(call)
     if isinstance(steps[0], Taken):
         walk = by_steps(call, push, steps, times)
     else:

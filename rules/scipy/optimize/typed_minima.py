@@ -43,6 +43,25 @@ def minimum(cost, x, least):
     return settled(x - np.linalg.solve(hessian, there - stop_gradient(there)), found)
 
 
+def half_of_squares(values):
+    return 0.5 * np.sum(values**2)
+
+
+def least(residuals, x):
+    """A fit that was found, with its derivative."""
+
+    def cost(x):
+        return half_of_squares(residuals(x))
+
+    return minimum(cost, x, 0.0)
+
+
+def require_success(found, bounds):
+    if not found.success:
+        raise ArithmeticError(found.message)
+    require_free(found.x, bounds)
+
+
 def require_free(x, bounds):
     """Leave a minimum that a bound may hold to the carried program."""
     for limit in bounds:
@@ -65,9 +84,7 @@ MINIMUM = "x", "fun", "success", "message"
 
 def minimised(f, x0, method, bounds, tol, options):
     found = optimize.minimize(f, x0, method=method, bounds=bounds, tol=tol, options=options)
-    if not found.success:
-        raise ArithmeticError(found.message)
-    require_free(found.x, limits_of(bounds, pairs=True))
+    require_success(found, limits_of(bounds, pairs=True))
     return found.x, float(found.fun), True, str(found.message)
 
 
@@ -86,9 +103,7 @@ def minimize(fun, x0, args=(), method=None, jac=None, *, bounds=None, tol=None, 
 
 def minimised_scalar(f, bracket, bounds, method, tol, options):
     found = optimize.minimize_scalar(f, bracket, bounds, method=method, tol=tol, options=options)
-    if not found.success:
-        raise ArithmeticError(found.message)
-    require_free(found.x, limits_of(bounds))
+    require_success(found, limits_of(bounds))
     return float(found.x), float(found.fun), True, str(found.message)
 
 
@@ -116,12 +131,9 @@ def leastsq(func, x0, args=(), *, ftol=1.49012e-8, xtol=1.49012e-8, gtol=0.0, ma
     def residuals(x):
         return np.ravel(np.asarray(func(x, *args)))
 
-    def cost(x):
-        return 0.5 * np.sum(residuals(x) ** 2)
-
     start = stop_gradient(np.ravel(np.asarray(x0) * 1.0))
     found = calling_back(fitted, (start, 1), residuals, start, start, xtol, ftol, gtol, maxfev)
-    return minimum(cost, found[0], 0.0), found[1]
+    return least(residuals, found[0]), found[1]
 
 
 FIT = "x", "cost", "fun", "success", "message"
@@ -132,9 +144,7 @@ def squared(f, x0, bounds, method, ftol, xtol, gtol, x_scale, max_nfev):
     found = optimize.least_squares(
         f, x0, bounds=bounds, method=method, **tolerances, x_scale=x_scale, max_nfev=max_nfev
     )
-    if not found.success:
-        raise ArithmeticError(found.message)
-    require_free(found.x, limits_of(bounds))
+    require_success(found, limits_of(bounds))
     return found.x, float(found.cost), found.fun, True, str(found.message)
 
 
@@ -154,14 +164,12 @@ def least_squares(
     def residuals(x):
         return np.ravel(np.asarray(fun(x, *args)))
 
-    def cost(x):
-        return 0.5 * np.sum(residuals(x) ** 2)
-
     start = stop_gradient(np.atleast_1d(x0) * 1.0)
     given = bounds, method, ftol, xtol, gtol, x_scale, max_nfev
     found = calling_back(squared, (start, 0.5, start, True, ""), residuals, start, start, *given)
-    x = minimum(cost, found[0], 0.0)
-    made = x, settled(cost(x), found[1]), settled(residuals(x), found[2]), *found[3:]
+    x = least(residuals, found[0])
+    rest = residuals(x)
+    made = x, settled(half_of_squares(rest), found[1]), settled(rest, found[2]), *found[3:]
     return result_of(optimize.OptimizeResult, FIT, *made)
 
 
@@ -201,9 +209,6 @@ def curve_fit(
     def residuals(q):
         return model(q) - y if weight is None else (model(q) - y) / weight
 
-    def cost(q):
-        return 0.5 * np.sum(residuals(q) ** 2)
-
     if np.ndim(weight) == 2:
         raise NotImplementedError  # The carried program follows what whitens residuals.
     start = np.ones(len(inspect.signature(f).parameters) - 1) if p0 is None else np.atleast_1d(p0) * 1.0
@@ -211,11 +216,11 @@ def curve_fit(
     data = stop_gradient(x), stop_gradient(y), start, p0 is not None, stop_gradient(weight)
     options = absolute_sigma, check_finite, bounds, method, maxfev
     found = calling_back(fitted_curve, (start, np.eye(2)), model, start, *data, *options)
-    q = minimum(cost, found[0], 0.0)
+    q = least(residuals, found[0])
     jacobian = operators.jacobian(residuals)(q)
     covariance = np.linalg.inv(jacobian.T @ jacobian)
     if not absolute_sigma:
-        covariance = covariance * (2.0 * cost(q) / (y.size - q.size))
+        covariance = covariance * (np.sum(residuals(q) ** 2) / (y.size - q.size))
     return q, settled(covariance, found[1])
 
 

@@ -27,7 +27,7 @@ from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._standins import settled
 from autodiff_rules.scipy.sparse._entries import rows_of
 from autodiff_rules.scipy.sparse.matrices import entries_of, followed, is_own, solved
-from autodiff_rules.scipy.sparse.solving import COLUMNS, ROWS
+from autodiff_rules.scipy.sparse.solving import COLUMNS, ROWS, entries_cotangent
 
 ADJOINT = {"N": "H", "H": "N", "T": "C", "C": "T"}
 
@@ -58,8 +58,7 @@ def solve(data, b, factors, indices, pointers, trans):
 def solve_cotangents(ȳ, y, data, b, factors, indices, pointers, trans):
     b̄ = solve(data, np.asarray(ȳ, np.result_type(y)), factors, indices, pointers, ADJOINT[trans])
     rows, columns = (indices, rows_of(pointers)) if trans in "NC" else (rows_of(pointers), indices)
-    terms = -b̄[rows] * np.conj(y[columns])
-    data̅ = np.sum(terms, 1) if np.ndim(terms) == 2 else terms
+    data̅ = entries_cotangent(b̄, y, rows, columns)
     return unbroadcast(np.conj(data̅) if trans in "HC" else data̅, data), unbroadcast(b̄, b)
 
 

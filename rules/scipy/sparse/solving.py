@@ -26,9 +26,13 @@ def solution_cotangents(ȳ, y, data, indices, pointers, b, form):
     b̄ = solution(np.conj(data), indices, pointers, ȳ, COLUMNS if form == ROWS else ROWS)
     outer, inner = rows_of(pointers), indices
     rows, columns = (outer, inner) if form == ROWS else (inner, outer)
+    return unbroadcast(entries_cotangent(b̄, y, rows, columns), data), unbroadcast(b̄, b)
+
+
+def entries_cotangent(b̄, y, rows, columns):
+    """That of the entries at these places, for the solution ``y`` and the cotangent of the right sides."""
     terms = -b̄[rows] * np.conj(y[columns])
-    data̅ = np.sum(terms, 1) if np.ndim(terms) == 2 else terms
-    return unbroadcast(data̅, data), unbroadcast(b̄, b)
+    return np.sum(terms, 1) if np.ndim(terms) == 2 else terms
 
 
 def gssv(size, count, data, indices, pointers, b, form, options=None):
