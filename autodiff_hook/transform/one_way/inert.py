@@ -16,7 +16,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.operations import BINARY, COMPARE
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
-from autodiff_hook.transform.one_way.asked import ITERATORS, is_asked, only_asks, require_count
+from autodiff_hook.transform.one_way.asked import ITERATORS, is_asked, names_of, only_asks, require_count
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -223,7 +223,7 @@ def _asked(inf: Path, s: Statement, cls: type) -> Abstract | None:
     """An attribute of such an object."""
     owner, name = s.operands[0], str(s.data)
     found = getattr(cls, name, None)
-    if name not in (registry.asked(cls) or ()) and hasattr(cls, name):
+    if name not in (names_of(inf.type_of(owner)) or ()) and hasattr(cls, name):
         raise Refused(f"{name} of a {cls.__qualname__}")
     if type(found) is FunctionType:
         return Bound(found, owner)
