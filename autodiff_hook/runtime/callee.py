@@ -22,6 +22,7 @@ from autodiff_hook.ir.verifier import verify
 from autodiff_hook.runtime.finishing import SHARES, simplified, small_of
 from autodiff_hook.runtime.recording import Question, Recorded, asked_again
 from autodiff_hook.runtime.specialised_runtime import RUNTIME
+from autodiff_hook.transform.improve.plain import PLAIN
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Number, Outside, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.activity import needed
@@ -31,7 +32,7 @@ from autodiff_hook.transform.specialise.folding import merge
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.joint import joint_pass
 from autodiff_hook.transform.specialise.joint_primal import Split
-from autodiff_hook.transform.specialise.lattice import content_of, is_none, reached, sites_in
+from autodiff_hook.transform.specialise.lattice import content_of, is_none, is_number_of, reached, sites_in
 from autodiff_hook.transform.specialise.prepare import Shape, prepare
 from autodiff_hook.transform.specialise.program import APPEND, DROP, STORE, OwnPlan
 from autodiff_hook.transform.specialise.taking_apart import Built, Call, ask_for_references, general
@@ -164,6 +165,8 @@ class Callee:
                 self.halves[key] = halves = Halves(self._empty(), self._empty())
                 if self.shares:
                     halves.reverse.__dict__[SHARES] = True
+                if self.result is not None and is_number_of(self.result, {float}):
+                    halves.reverse.__dict__[PLAIN] = True
                 try:
                     self._build(halves, active, strong)
                 except BaseException:

@@ -31,8 +31,11 @@ def seeded(value: Any, tangent: Any, where: str) -> Any:
             return tangent.copy()
     elif cls is list and type(tangent) is list and len(value) == len(tangent):
         items = [0.0 if x is None else x for x in tangent]
-        if {float} == set(map(type, value)) == set(map(type, items)):
+        kinds = set(map(type, value))
+        if {float} == kinds == set(map(type, items)):
             return items
+        if kinds == {list}:
+            return [seeded(*row, f"{where}[{i}]") for i, row in enumerate(zip(value, tangent))]
     _check(value, tangent, where)
     return given_back(value, tangent)
 

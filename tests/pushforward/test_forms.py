@@ -80,6 +80,8 @@ def test_precision_and_freshness():
         (np.ones(2), np.ones(3), r"tangents\[0\] must be an array of the shape \(2,\)"),
         ([1.0, 2.0], [1.0], r"tangents\[0\] must be a list of 2 tangents"),
         ([1.0, (2.0,)], [1.0, 2.0], r"tangents\[0\]\[1\] must be a tuple of 1 tangents"),
+        ([[1.0, 2.0], [3.0]], [[1.0, 2.0], ["x"]], r"tangents\[0\]\[1\]\[0\] must be a number"),
+        ([[1.0], [3.0]], [[1.0], 2.0], r"tangents\[0\]\[1\] must be a list of 1 tangents"),
         ({"a": "text"}, {"a": 1.0}, r"tangents\[0\]\['a'\] must be None"),
         (Vector(1.0, 2.0), 1.0, r"tangents\[0\] must be a Tangent"),
     ],

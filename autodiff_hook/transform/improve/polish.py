@@ -26,13 +26,19 @@ _ROUNDS = 5
 
 
 def polish(
-    ir: IR, types: dict[Variable, Abstract], essential: set[Statement], volatile: Container[Variable], guarded: bool
+    ir: IR,
+    types: dict[Variable, Abstract],
+    essential: set[Statement],
+    adjoint: set[Statement],
+    volatile: Container[Variable],
+    guarded: bool,
 ) -> Site | None:
-    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays.
+    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there is nothing of NumPy's.
 
-    Where ``ir`` is ``guarded``, shapes that are equal in the examples are assumed to be so.
+    ``adjoint`` are the statements of derivatives. Where ``ir`` is ``guarded``, shapes that are equal in the examples
+    are assumed to be so.
     """
-    if "numpy" not in sys.modules or not any(isinstance(t, Array) for t in types.values()):
+    if "numpy" not in sys.modules or not any(map(_is_of_numpy, types.values())):
         return None
     first = program_start(ir) if guarded else ir.entry
     outside = _outside(ir, first) if guarded else set[Variable]()
@@ -45,9 +51,13 @@ def polish(
         return None
     if _start_with_zeros(ir, site) and not _learn(ir, site):
         return None
-    Rewriting(ir, site, essential).run()
+    Rewriting(ir, site, essential, adjoint).run()
     _guard(ir, site)
     return site
+
+
+def _is_of_numpy(abstract: Abstract) -> bool:
+    return isinstance(abstract, Array) or isinstance(abstract, Number) and np.float64 in abstract.types
 
 
 def program_start(ir: IR) -> Block:

@@ -14,8 +14,8 @@ from autodiff_hook.transform.specialise.folding import computed
 class Rewriting:
     """One pass over the program."""
 
-    def __init__(self, ir: IR, site: Site, essential: set[Statement]) -> None:
-        self.ir, self.site, self.essential = ir, site, essential
+    def __init__(self, ir: IR, site: Site, essential: set[Statement], adjoint: set[Statement]) -> None:
+        self.ir, self.site, self.essential, self.adjoint = ir, site, essential, adjoint
         self.known: dict[Operand, Operand] = {}
         site.simplified = self.simplified
 
@@ -38,6 +38,8 @@ class Rewriting:
         site.position, site.exact = s.position, s in self.essential
         start = len(site.out)
         found = self.simplified(s)
+        if s in self.adjoint:
+            self.adjoint |= set(site.out[start:])
         if found is None:
             site.add(s)
             if s in self.essential and self._is_harmless(s):

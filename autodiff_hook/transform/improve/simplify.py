@@ -16,6 +16,7 @@ from autodiff_hook.transform.improve.backwards import Backwards
 from autodiff_hook.transform.improve.counts import drop_counts
 from autodiff_hook.transform.improve.liveness import Liveness, sweep
 from autodiff_hook.transform.improve.params import drop_params
+from autodiff_hook.transform.improve.plain import make_plain
 from autodiff_hook.transform.improve.polish import polish, program_start
 from autodiff_hook.transform.improve.records import lower_records, take_away
 from autodiff_hook.transform.improve.reuse import reuse
@@ -61,9 +62,12 @@ def simplify(
         if types is not None:
             _iterate_again(ir, essential, [types], is_steady, lasts, guarded, again)
         economise(ir, essential, {s for s in adjoint if all(map(floats, s.operands))})
-    site = polish(ir, types, essential, volatile, guarded) if types is not None else None
+    site = polish(ir, types, essential, adjoint, volatile, guarded) if types is not None else None
     live = sweep(ir, essential)
     if _drop_branches(ir):
+        live = sweep(ir, essential)
+    if site is not None:
+        make_plain(ir, site, adjoint)
         live = sweep(ir, essential)
     if (
         site is not None

@@ -95,6 +95,10 @@ class Site:
         if made is not None and made.op == "build_tuple":
             parts = tuple(map(self.index, made.operands))
             return NotImplemented if NotImplemented in parts else parts
+        left = self.recorded.get(made.data) if made is not None and made.op == "recall" else None
+        if left is not None and type(index := self.index(left[1])) is tuple and all(type(x) is int for x in index):
+            # Only lengths may have been others in another iteration.
+            return index
         return 0 if self.is_number(operand) else NotImplemented
 
     def _bound(self, operand: Operand) -> Any:
