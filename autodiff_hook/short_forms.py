@@ -136,9 +136,10 @@ def _declare_elementwise(target: Any, form: Form, slopes: Mapping[str, Any]) -> 
         len(parameters),
         Deferred(module, lambda: rule_of(target, signature, cotangents, {**form.names(), **names}, module)),
     )
-    if form.tangents and len(parameters) > 1 and all(tangents):
+    if len(parameters) > 1 and any(tangents):
         head = ", ".join(("ẋ", value, *parameters))
-        frule(target, *(Deferred(module, partial(_form_of, head, text, names, form, module)) for text in tangents))
+        made = [text and Deferred(module, partial(_form_of, head, text, names, form, module)) for text in tangents]
+        frule(target, *(each or None for each in made))
 
 
 def _form_of(head: str, text: str, names: Mapping[str, Any], form: Form, module: str) -> Any:

@@ -51,8 +51,6 @@ def pushed_program(
     inference, shape = known.inference, known.shape
     if inference.strict or not acts and (inference.said or inference.commits):
         raise Refused("a program with effects, in forward mode")
-    if inference.once:
-        raise Refused("what has only first derivatives here, in forward mode")
     moving = [(i, p) for i, p in enumerate(known.params) if known.call.shape.moving[i]]
     with known.located():
         sources = [p for _, p in moving]

@@ -114,6 +114,8 @@ def _slope(has_aux: bool, strong: bool, known: Understood) -> tuple[Made, tuple[
         raise Refused("the function does not return a real scalar")
     if known.inference.outer.stored or known.shared:
         raise Refused("objects in lists or arguments are changed, or lists are passed twice, in second order")
+    if known.inference.once:
+        raise Refused("what has only first derivatives here, in second order")
     program, pushed, _ = pushed_program(known, strong, aim)
     outside, kept = _assigned(known, program)
     result: Operand = pushed.tangent

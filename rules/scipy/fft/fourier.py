@@ -4,6 +4,7 @@ import numpy as np
 from scipy import fft
 
 from autodiff_hook.extend import cotangents, fresh
+from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy.fourier import TRANSPOSED, doubled, forward, half, inverse
 
 
@@ -23,7 +24,9 @@ SEVERAL = "x, s=None, axes={}, norm=None, overwrite_x=False, workers=None, *, pl
 
 def declare(name, back):
     """Declare the transforms of this name along one axis, two and several."""
-    fresh(*(getattr(fft, f"{name}{suffix}") for suffix in ("", "2", "n")))
+    targets = tuple([getattr(fft, f"{name}{suffix}") for suffix in ("", "2", "n")])
+    fresh(*targets)
+    frule(targets, LINEAR)
     cotangents(getattr(fft, name), ONE, x=lambda ȳ, x, n, axis, norm: back(ȳ, x, n, axis, norm))
     for suffix, axes in (("2", (-2, -1)), ("n", None)):
         several = getattr(fft, f"{name}{suffix}")

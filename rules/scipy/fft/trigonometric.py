@@ -8,6 +8,7 @@ import numpy as np
 from scipy import fft
 
 from autodiff_hook.extend import cotangents, fresh
+from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy.fourier import TRANSPOSED, axes_of, cut, ends_scaled
 
 TRANSPOSED_TYPE = {1: 1, 2: 3, 3: 2, 4: 4}
@@ -57,7 +58,9 @@ def declare(name, transposed, inverse):
     def several(ȳ, x, type, s, axes, norm, orthogonalize):
         return cotangent_of(ȳ, x, transposed, type, s, axes, norm, orthogonalize, inverse)
 
-    fresh(getattr(fft, name), getattr(fft, f"{name}n"))
+    targets = getattr(fft, name), getattr(fft, f"{name}n")
+    fresh(*targets)
+    frule(targets, LINEAR)
     cotangents(getattr(fft, name), ONE)(one)
     cotangents(getattr(fft, f"{name}n"), ALL)(several)
 

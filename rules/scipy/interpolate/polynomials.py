@@ -6,7 +6,7 @@ import numpy as np
 from scipy.interpolate import _ppoly
 
 from autodiff_hook.extend import cotangents, linear, pure
-from autodiff_hook.registry import nondifferentiable, writes
+from autodiff_hook.registry import frule, nondifferentiable, writes
 from autodiff_rules._definitions import follow_instead
 from autodiff_rules.scipy._standins import settled, write_instead
 
@@ -66,6 +66,18 @@ cotangents(
     c=coefficients_cotangent,
     x=breakpoints_cotangent,
     xp=points_cotangent,
+)
+
+
+frule(
+    piecewise,
+    lambda ċ, y, c, x, xp, nu, extrapolate: inside(piecewise(ċ, x, xp, nu, True), x, xp, extrapolate),
+    lambda ẋ, y, c, x, xp, nu, extrapolate: inside(
+        -ẋ[interval(x, xp)][:, None] * piecewise(c, x, xp, nu + 1, True), x, xp, extrapolate
+    ),
+    lambda ẋp, y, c, x, xp, nu, extrapolate: inside(
+        ẋp[:, None] * piecewise(c, x, xp, nu + 1, True), x, xp, extrapolate
+    ),
 )
 
 

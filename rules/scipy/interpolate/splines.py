@@ -4,7 +4,7 @@ import numpy as np
 from scipy.interpolate import _dierckx
 
 from autodiff_hook.extend import cotangents, fresh, pure
-from autodiff_hook.registry import writes
+from autodiff_hook.registry import frule, writes
 from autodiff_hook.semantics.calls import apply
 from autodiff_hook.semantics.meanings import DEFINITIONS, means
 from autodiff_hook.semantics.opaque import call_constant, loses
@@ -72,6 +72,15 @@ def knot_cotangents(ȳ, t, c, k, x, nu, extrapolate):
 
 declare_cotangents(spline)
 declare_cotangents(spline_with_knots, t=knot_cotangents)
+frule(
+    (spline, spline_with_knots),
+    None,
+    lambda ċ, y, t, c, k, x, nu, extrapolate: within(spline(t, ċ, k, x, nu, True), t, k, x, extrapolate),
+    None,
+    lambda ẋ, y, t, c, k, x, nu, extrapolate: within(
+        ẋ[:, None] * spline(t, c, k, x, nu + 1, True), t, k, x, extrapolate
+    ),
+)
 fresh(spline, spline_with_knots)
 
 

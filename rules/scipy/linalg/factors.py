@@ -5,9 +5,9 @@ from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, shaped
-from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.registry import LINEAR, frule, nondifferentiable
 from autodiff_rules.numpy._shared import unbroadcast
-from autodiff_rules.numpy.decompositions import cholesky_back, qr_cotangent
+from autodiff_rules.numpy.decompositions import cholesky_back, cholesky_tangent, qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
 from autodiff_rules.scipy.linalg.systems import columns_of, like_right
 
@@ -21,6 +21,35 @@ cotangents(
     linalg.cholesky,
     "a, lower=False, overwrite_a=False, check_finite=True",
     a=lambda ȳ, y, a, lower: cholesky_back(ȳ, y, a, not lower),
+)
+
+
+def factor_tangent(ȧ, factor, lower):
+    return cholesky_tangent(ȧ, factor) if lower else adjoint(cholesky_tangent(adjoint(ȧ), adjoint(factor)))
+
+
+def cho_factor_tangent(ȧ, c, a, lower):
+    rest = c - triangle(c, lower)
+    return factor_tangent(ȧ, c - rest, lower) + (ȧ - triangle(ȧ, lower) if np.any(rest != 0) else 0.0)
+
+
+def cho_solve_tangent(ċ, y, c_and_lower, b, check_finite):
+    c, lower = triangle(c_and_lower[0], c_and_lower[1]), c_and_lower[1]
+    ċ = triangle(ċ, lower)
+    half = np.matmul(ċ, adjoint(c)) if lower else np.matmul(adjoint(ċ), c)
+    found = -linalg.cho_solve(c_and_lower, np.matmul(half + adjoint(half), columns_of(y, b)), check_finite=check_finite)
+    return found[..., 0] if np.ndim(b) < 2 else found
+
+
+frule(linalg.cholesky, lambda ȧ, y, a, lower, overwrite_a, check_finite: factor_tangent(ȧ, y, lower))
+frule(
+    linalg.cho_factor,
+    lambda ȧ, y, a, lower, overwrite_a, check_finite: (cho_factor_tangent(ȧ, y[0], a, lower), None),
+)
+frule(
+    linalg.cho_solve,
+    lambda ċ, y, c_and_lower, b, overwrite_b, check_finite: cho_solve_tangent(ċ[0], y, c_and_lower, b, check_finite),
+    LINEAR,
 )
 
 
@@ -45,6 +74,9 @@ def cho_solve_cotangents(ȳ, y, c_and_lower, b, check_finite):
     c̄ = triangle(np.matmul(whole, factor) if lower else np.matmul(factor, whole), lower)
     parts = (unbroadcast(c̄, c), None)
     return list(parts) if isinstance(c_and_lower, list) else parts, like_right(columns, b)
+
+
+frule(linalg.lu_solve, None, LINEAR)
 
 
 @nondifferentiable

@@ -5,11 +5,11 @@ from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import complex_by_value, cotangents
-from autodiff_hook.registry import nondifferentiable
+from autodiff_hook.registry import LINEAR, frule, nondifferentiable
 from autodiff_rules._constants import COMPARES, IS_A_SHAPE, IS_OF_INTEGERS, declare_names
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
-from autodiff_rules.numpy.norms import norm_cotangent
+from autodiff_rules.numpy.norms import norm_cotangent, norm_tangent
 
 
 def frechet(function, a, direction):
@@ -27,6 +27,7 @@ def frechet(function, a, direction):
 
 
 cotangents(linalg.expm, "A", A=lambda ȳ, A: unbroadcast(frechet(linalg.expm, adjoint(np.atleast_2d(A)), ȳ), A))
+frule(linalg.expm, lambda Ȧ, y, A: np.reshape(frechet(linalg.expm, np.atleast_2d(A), np.atleast_2d(Ȧ)), np.shape(y)))
 complex_by_value(linalg.logm, linalg.sqrtm)
 
 
@@ -78,6 +79,23 @@ cotangents(
     "a, ord=None, axis=None, keepdims=False, check_finite=True",
     a=lambda ȳ, y, a, ord, axis, keepdims: norm_cotangent(ȳ, y, a, ord, axis, keepdims),
     ord="that of scipy.linalg.norm with respect to its order",
+)
+
+
+frule(
+    linalg.solve_sylvester,
+    lambda ȧ, y, a, b, q: -linalg.solve_sylvester(a, b, np.matmul(ȧ, y)),
+    lambda ḃ, y, a, b, q: -linalg.solve_sylvester(a, b, np.matmul(y, ḃ)),
+    LINEAR,
+)
+frule(
+    linalg.solve_continuous_lyapunov,
+    lambda ȧ, y, a, q: -linalg.solve_continuous_lyapunov(a, np.matmul(ȧ, y) + np.matmul(y, adjoint(ȧ))),
+    LINEAR,
+)
+frule(
+    linalg.norm,
+    lambda ȧ, y, a, ord, axis, keepdims, check_finite: norm_tangent(ȧ, y, a, ord, axis, keepdims),
 )
 
 

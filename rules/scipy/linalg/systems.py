@@ -9,7 +9,7 @@ from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
 from autodiff_rules.numpy.decompositions import half_triangle, hermitian_of, one_triangle
-from autodiff_rules.numpy.linalg import adjoint, adjugate, lstsq_cotangents, pinv_cotangent
+from autodiff_rules.numpy.linalg import adjoint, adjugate, det_tangent, lstsq_cotangents, pinv_cotangent
 from autodiff_rules.scipy._standins import stand_in
 
 SYMMETRIC = ("sym", "symmetric")
@@ -128,6 +128,24 @@ def solve_triangular_cotangents(ȳ, y, a, b, trans, lower, unit_diagonal, check_
     return unbroadcast(ā, a), like_right(c, b)
 
 
+def solve_triangular_tangent(ȧ, y, a, b, trans, lower, unit_diagonal, check_finite):
+    ṁ = triangle(ȧ, "L" if lower else "U", 1 if unit_diagonal else 0)
+    if trans not in (0, "N"):
+        ṁ = np.swapaxes(ṁ, -1, -2) if trans in (1, "T") else adjoint(ṁ)
+    columns = np.matmul(ṁ, columns_of(y, b))
+    found = -linalg.solve_triangular(a, columns, trans, lower, unit_diagonal, check_finite=check_finite)
+    return found[..., 0] if np.ndim(b) < 2 else found
+
+
+frule(
+    linalg.solve_triangular,
+    lambda ȧ, y, a, b, trans, lower, unit_diagonal, overwrite_b, check_finite: solve_triangular_tangent(
+        ȧ, y, a, b, trans, lower, unit_diagonal, check_finite
+    ),
+    LINEAR,
+)
+
+
 @cotangents(linalg.solve_banded, "l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_finite=True", 0, "ab, b")
 def solve_banded_cotangents(ȳ, y, l_and_u, ab, b, check_finite):
     (low, up), n = l_and_u, np.shape(ab)[-1]
@@ -217,6 +235,10 @@ def inv_rule(a, overwrite_a=False, check_finite=True, *, assume_a=None, lower=Fa
         return unbroadcast(ā, a), None, None
 
     return y, inv_pullback
+
+
+frule(linalg.inv, lambda ȧ, y, a, overwrite_a, check_finite: -np.matmul(np.matmul(y, ȧ), y))
+frule(linalg.det, lambda ȧ, y, a, overwrite_a, check_finite: det_tangent(ȧ, y, a))
 
 
 @cotangents(linalg.det, "a, overwrite_a=False, check_finite=True")

@@ -5,6 +5,7 @@ from scipy import signal
 from scipy.signal import _signaltools, _sigtools
 
 from autodiff_hook.extend import cotangents
+from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._borders import extended
 from autodiff_rules.scipy._standins import stand_in
@@ -45,6 +46,7 @@ def correlate_cotangents(ȳ, in1, in2, mode, method):
 for owner in (signal, _signaltools):
     cotangents(owner.convolve, "in1, in2, mode='full', method='auto'", 2, "in1, in2")(convolve_cotangents)
     cotangents(owner.correlate, "in1, in2, mode='full', method='auto'", 2, "in1, in2")(correlate_cotangents)
+    frule((owner.convolve, owner.correlate), LINEAR, LINEAR)
 
 BORDERS = {0: "constant", 4: "reflect", 8: "wrap"}
 

@@ -11,6 +11,7 @@ from scipy import signal
 from scipy.signal import _signaltools
 
 from autodiff_hook.extend import cotangents, fresh
+from autodiff_hook.registry import frule
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._standins import stand_in, write_instead
 
@@ -24,8 +25,33 @@ def lfilter_cotangents(ȳ, y, b, a, x, axis, zi):
     return unbroadcast(b̄, b), unbroadcast(ā, a), unbroadcast(x̄, x), z̄
 
 
+def filtered(b, a, x, axis, zi):
+    """What a filter makes of a signal, from rest."""
+    return signal.lfilter(b, a, x, axis, None if zi is None else np.zeros(np.shape(zi)))
+
+
+def poles_moved(ȧ, y, b, a, x, axis, zi):
+    """The tangent of a filtered signal by that of the recursion: y times ``ȧ``, filtered, is what is missing."""
+    if zi is None:
+        return -signal.lfilter(ȧ, a, y, axis)
+    ȧ, a, b = (np.reshape(c, -1) for c in (ȧ, a, b))
+    step = ȧ[0] / a[0]
+    moved = longer(np.concatenate((np.zeros(1), step * a[1:] - ȧ[1:])), max(np.size(a), np.size(b)))
+    ẏ, ends = filtered(-step * b, a, x, axis, zi)
+    ẏ_of_poles, ends_of_poles = filtered(moved, a, y[0], axis, zi)
+    return ẏ + ẏ_of_poles, ends + ends_of_poles
+
+
 for module in dict.fromkeys((signal, _signaltools)):
     cotangents(module.lfilter, "b, a, x, axis=-1, zi=None", 3, "b, a, x, zi")(lfilter_cotangents)
+    frule(
+        module.lfilter,
+        lambda ḃ, y, b, a, x, axis, zi: filtered(ḃ, a, x, axis, zi),
+        lambda ȧ, y, b, a, x, axis, zi: poles_moved(ȧ, y, b, a, x, axis, zi),
+        lambda ẋ, y, b, a, x, axis, zi: filtered(b, a, ẋ, axis, zi),
+        None,
+        lambda żi, y, b, a, x, axis, zi: signal.lfilter(b, a, np.zeros(np.shape(x)), axis, żi),
+    )
 
 
 def of_all(ȳ, state, y, b, a, x, axis):
@@ -108,6 +134,12 @@ def ends_of(ȳ, x, zi):
 
 cotangents(sections, "sos, x, zi", 0, **{"x, zi": of_signal, "sos": of_coefficients})
 cotangents(sections_of_signal, "sos, x, zi", 0, **{"x, zi": of_signal})
+frule(
+    (sections, sections_of_signal),
+    None,
+    lambda ẋ, y, sos, x, zi: sections_of_signal(sos, ẋ, np.zeros(np.shape(zi))),
+    lambda żi, y, sos, x, zi: sections_of_signal(sos, np.zeros(np.shape(x)), żi),
+)
 fresh(sections, sections_of_signal)
 
 

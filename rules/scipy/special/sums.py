@@ -64,6 +64,10 @@ cotangents(
 )
 
 
+frule(special.softmax, lambda ẋ, y, x, axis: y * (ẋ - np.sum(y * ẋ, axis, keepdims=True)))
+frule(special.log_softmax, lambda ẋ, y, x, axis: ẋ - np.sum(np.exp(y) * ẋ, axis, keepdims=True))
+
+
 @cotangents(special.comb, "N, k, *, exact=False, repetition=False", 2, "N, k")
 def comb_cotangents(ȳ, y, N, k, exact, repetition):
     if exact:
