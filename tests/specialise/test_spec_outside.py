@@ -74,6 +74,7 @@ alias, window, nested, grid = buffer, field[1:3], [[1.0, 2.0], [3.0]], np.ones((
 def left():
     found = vars(swing), first.v, level, other, log, buffer, field, table, count, total, nested
     found = *found, Counted.made, Counted.scale, vars(one), "made" in vars(Derived)
+    found = *found, vars(counted)
     return repr((*found, vars(grown), late, rows, same, grown.u is same, grid, queues, short))
 
 def swings(x):
@@ -121,6 +122,24 @@ def counts_for_an_object(x):
 def counts_for_a_derived_class(x):
     Derived.made += 1
     return Counted(x).value() * x
+def counted(x):
+    counted.calls += 1
+    counted.last = x * counted.last
+    return counted.last * counted.scale
+counted.calls, counted.last, counted.scale = 0, 1.0, 2.0
+def counts_calls(x):
+    counted.calls = 0
+    s = sum(counted(x * i) for i in range(1, 4))
+    counted.scale = x * x
+    return s * counted.last + counted(x) + counted.calls
+def counts_calls_and_raises(x):
+    counted(x)
+    if counted.calls > 2:
+        raise ValueError
+    return counted.last
+def names_a_new_one(x):
+    counted.first = x
+    return counted.first * x
 def stores(x):
     for i in range(3):
         buffer[i] = buffer[i - 1] * x + i
@@ -255,7 +274,7 @@ def fails(x):
     return level.height / (x - x)
 """
 TYPED = "swings goes_on keeps_the_best appends appends_and_reads counts stores slots in_a_dict".split()
-TYPED += "in_place_by_an_attribute clears counts_in_a_class".split()
+TYPED += "in_place_by_an_attribute clears counts_in_a_class counted counts_calls".split()
 
 
 def made():

@@ -18,7 +18,7 @@ from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_number_of_class, is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_number_of, is_set_by_code, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -84,9 +84,9 @@ def _is_slot(found: Any) -> bool:
     return isinstance(found, MemberDescriptorType) and "__slots__" in vars(found.__objclass__)
 
 
-def of_class(inf: Path, cls: type, name: str) -> Operand | None:
-    """What the program has assigned to an attribute of a class, or of the one that it has it from."""
-    for base in cls.__mro__:
+def of_class(inf: Path, owner: type | FunctionType, name: str) -> Operand | None:
+    """What the program has assigned to an attribute of a function or a class, or of the one that this has it from."""
+    for base in owner.__mro__ if isinstance(owner, type) else (owner,):
         if (base, name) in inf.class_attributes:
             return inf.class_attributes[base, name]
         if name in base.__dict__:
@@ -94,12 +94,12 @@ def of_class(inf: Path, cls: type, name: str) -> Operand | None:
     return None
 
 
-def class_written(inf: Path, cls: type, name: str, value: Operand) -> None:
-    """``cls.name = value``, where there is data already."""
-    if not is_number_of_class(cls, name):
-        raise Refused(f"an attribute of {named(cls)} is assigned")
-    inf.require_not_shown(behind(vars(cls)))
-    inf.class_attributes[cls, name] = value
+def class_written(inf: Path, owner: type | FunctionType, name: str, value: Operand) -> None:
+    """``owner.name = value`` of a class or a function, where there is a number already."""
+    if not is_number_of(owner, name):
+        raise Refused(f"an attribute of {named(owner)} is assigned")
+    inf.require_not_shown(behind(vars(owner)))
+    inf.class_attributes[owner, name] = value
 
 
 def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
@@ -161,7 +161,7 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
     """``owner.name = value``."""
     if isinstance(target, (Number, Array, Tuple)) and not any(hasattr(cls, name) for cls in classes_of(target)):
         raise Raised(AttributeError)
-    if isinstance(target, Known) and isinstance(target.value, type):
+    if isinstance(target, Known) and isinstance(target.value, (type, FunctionType)):
         class_written(inf, target.value, name, value)
         return Constant(None)
     if not isinstance(target, (Fresh, Outside)):

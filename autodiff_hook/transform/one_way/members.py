@@ -61,7 +61,8 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         return (
             namespace(Constant(vars(value.value))) if name == "__dict__" and type(value.value) is ModuleType else None
         )
-    assigned = of_class(inf, value.value, name) if isinstance(value, Known) and isinstance(value.value, type) else None
+    keeps = isinstance(value, Known) and isinstance(value.value, (type, FunctionType))
+    assigned = of_class(inf, value.value, name) if keeps else None  # type: ignore[attr-defined]
     if assigned is not None:
         return alias(inf, s, assigned)
     if isinstance(value, Outside) and records.is_field(inf, owner, value, name):

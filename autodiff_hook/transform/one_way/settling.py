@@ -42,8 +42,8 @@ def settle(inf: Earnest) -> None:
         inf.commits.append((origin, None, content))
     _require_other_dicts(inf, {owner for owner, _ in inf.assigned}, inf.peeked)
     _require_other_dicts(inf, {owner for owner, _ in inf.looked}, {inf.origins[token] for token in inf.dirty})
-    for (cls, name), value in inf.class_attributes.items():
-        inf.commits.append((Constant(cls), name, _kept(inf, value, built)))
+    for (holder, name), value in inf.class_attributes.items():
+        inf.commits.append((Constant(holder), name, _kept(inf, value, built)))
     for (_, name), (globals_, value) in inf.stored_globals.items():
         before = inf.world.load(globals_)(name)
         kept = _kept(inf, value, built)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -120,7 +120,7 @@ class Trail(Inference):
         self.numbers: dict[Any, Operand] = {}
         """What computes for objects of classes derived from ``float``, ``ndarray`` and ``tuple``: one of these."""
         self.assigned: dict[tuple[Operand, str], Operand] = {}
-        self.class_attributes: dict[tuple[type, str], Operand] = {}
+        self.class_attributes: dict[tuple[type | FunctionType, str], Operand] = {}
         self.stored_globals: dict[tuple[int, str], tuple[dict[str, Any], Operand]] = {}
         self.looked: set[tuple[Operand, str]] = set()
         self.slices: dict[Operand, list[Operand]] = {}

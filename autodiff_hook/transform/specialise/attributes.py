@@ -48,7 +48,7 @@ from autodiff_hook.transform.specialise.objects import (
     decides_alone,
     deciding,
     is_descriptor,
-    is_number_of_class,
+    is_number_of,
     is_object,
     is_set_by_code,
     look,
@@ -287,8 +287,8 @@ def _loaded(inf: Inference, s: Statement, value: Record, owner: Operand, name: s
 
 def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
     """An attribute of a module or a class: code, data that is loaded on entry, or what the program has assigned."""
-    home = home_of(owner, name) if isinstance(owner, type) and not inf.one_way else None
-    if home is not None and place_of(home, name) in inf.program.changed:
+    home = home_of(owner, name) if isinstance(owner, type) else owner if type(owner) is FunctionType else None
+    if home is not None and not inf.one_way and place_of(home, name) in inf.program.changed:
         return assigned.read(inf, s, home, Constant(home), name)
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
@@ -349,7 +349,7 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name = value``."""
     owner, value = s.operands
     target, name = inf.type_of(owner), str(s.data)
-    if isinstance(target, Known) and isinstance(target.value, type) and is_number_of_class(target.value, name):
+    if isinstance(target, Known) and is_number_of(target.value, name):
         return assigned.write(inf, s, target.value, Constant(target.value), name)
     if isinstance(target, Mixed):
         return divided(inf, s, owner)

@@ -56,7 +56,7 @@ from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import REAL, built_class, inert_class, number_types, plain_types
-from autodiff_hook.transform.specialise.objects import class_of, is_followed, is_object, look
+from autodiff_hook.transform.specialise.objects import class_of, is_followed, is_number_of, is_object, look
 from autodiff_hook.transform.specialise.of_containers import VIEWS
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, is_only_iterated, known_as, pure
 from autodiff_hook.transform.specialise.program import Alias
@@ -87,7 +87,7 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     """``owner.name``."""
     owner = draws.taken(inf, s, owner)
     value = inf.type_of(owner)
-    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+    if isinstance(value, Known) and (isinstance(value.value, (ModuleType, type)) or is_number_of(value.value, name)):
         return attributes.of_class_or_module(inf, s, value.value, name)
     method = draws.bound(inf, s, owner, name)
     if method is not None:
@@ -205,7 +205,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     s.operands[0] = draws.taken(inf, s, s.operands[0])
     owner, *args = s.operands
     value = inf.type_of(owner)
-    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+    if isinstance(value, Known) and (isinstance(value.value, (ModuleType, type)) or is_number_of(value.value, name)):
         if is_object(inf.world, getattr(value.value, name, None)):
             return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
@@ -327,7 +327,7 @@ def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name`` in the place where it is looked up, before the arguments of its call."""
     s.operands[0] = owner = draws.taken(inf, s, s.operands[0])
     name, value = str(s.data), inf.type_of(owner)
-    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
+    if isinstance(value, Known) and (isinstance(value.value, (ModuleType, type)) or is_number_of(value.value, name)):
         return attribute(inf, s, owner, name)
     if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (dict, list):
         return attribute(inf, s, owner, name)

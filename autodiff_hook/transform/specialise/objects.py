@@ -22,6 +22,8 @@ from types import (
 )
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import (
     HEAP_TYPE,
@@ -198,10 +200,13 @@ def assigns_plainly(cls: type) -> bool:
     return lookup(cls, "__setattr__") in PLAIN_STORES
 
 
-def is_number_of_class(cls: type, name: str) -> bool:
-    """Whether an attribute of a class is a number, and assigning it is no call of code."""
-    special = hasattr(type(cls), name) or type(cls).__setattr__ is not type.__setattr__
-    return type(cls.__dict__.get(name)) in (int, float) and not special
+_NUMBERS: Final = (int, float, np.float64)
+
+
+def is_number_of(owner: Any, name: str) -> bool:
+    """Whether an attribute of a class, or of a function, is a number, and assigning it is no call of code."""
+    plain = type(owner) is FunctionType or isinstance(owner, type) and type(owner).__setattr__ is type.__setattr__
+    return plain and not hasattr(type(owner), name) and type(vars(owner).get(name)) in _NUMBERS
 
 
 def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, Any]:
