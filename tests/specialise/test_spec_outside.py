@@ -137,6 +137,11 @@ def counts_calls_and_raises(x):
     if counted.calls > 2:
         raise ValueError
     return counted.last
+def shows_what_it_keeps(x):
+    kept = counted.__dict__
+    counted.last = x
+    vars(counted)["scale"] = x * x
+    return kept["last"] * counted.scale
 def names_a_new_one(x):
     counted.first = x
     return counted.first * x

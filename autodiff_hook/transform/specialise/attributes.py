@@ -290,6 +290,8 @@ def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> A
     home = home_of(owner, name) if isinstance(owner, type) else owner if type(owner) is FunctionType else None
     if home is not None and not inf.one_way and place_of(home, name) in inf.program.changed:
         return assigned.read(inf, s, home, Constant(home), name)
+    if name == "__dict__" and type(owner) is FunctionType:
+        raise Refused("the attributes of a function as a dict")
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
     data = values or type(found) is np.ndarray or issubclass(type(found), TextIOBase) or is_object(inf.world, found)

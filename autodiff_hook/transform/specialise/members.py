@@ -205,7 +205,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
     s.operands[0] = draws.taken(inf, s, s.operands[0])
     owner, *args = s.operands
     value = inf.type_of(owner)
-    if isinstance(value, Known) and (isinstance(value.value, (ModuleType, type)) or is_number_of(value.value, name)):
+    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         if is_object(inf.world, getattr(value.value, name, None)):
             return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
@@ -327,7 +327,7 @@ def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name`` in the place where it is looked up, before the arguments of its call."""
     s.operands[0] = owner = draws.taken(inf, s, s.operands[0])
     name, value = str(s.data), inf.type_of(owner)
-    if isinstance(value, Known) and (isinstance(value.value, (ModuleType, type)) or is_number_of(value.value, name)):
+    if isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return attribute(inf, s, owner, name)
     if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (dict, list):
         return attribute(inf, s, owner, name)
