@@ -211,7 +211,7 @@ def _assigned_by(function: FunctionType) -> list[dict[str, Any]]:
 
 
 def _assigns(function: FunctionType) -> bool:
-    return not _ASSIGNING.isdisjoint(_operations_in(function.__code__)) or not _BY_CALLS.isdisjoint(
+    return not _ASSIGNING.isdisjoint(operations_in(function.__code__)) or not _BY_CALLS.isdisjoint(
         names_in(function.__code__)
     )
 
@@ -222,8 +222,9 @@ _ASSIGNING: Final = frozenset(
 _BY_CALLS: Final = frozenset({"setattr", "delattr", "globals", "vars", "exec", "eval", "__dict__"})
 
 
-def _operations_in(code: CodeType) -> frozenset[int]:
-    return frozenset(code.co_code[::2]).union(*[_operations_in(x) for x in code.co_consts if type(x) is CodeType])
+def operations_in(code: CodeType) -> frozenset[int]:
+    """The opcodes of some code, and of what is made within it."""
+    return frozenset(code.co_code[::2]).union(*[operations_in(x) for x in code.co_consts if type(x) is CodeType])
 
 
 _REFERRING: Final = (BuiltinFunctionType, slice, enum.Enum)
