@@ -259,7 +259,7 @@ class _Named:
         return found
 
     def _taken(self, cls: type, left: dict[str, Any]) -> list[Any]:
-        return [_function_in(left.pop(x)) for x in [x for x in left if self._asks(cls, x, left[x])]]
+        return [function_in(left.pop(x)) for x in [x for x in left if self._asks(cls, x, left[x])]]
 
     def _asks(self, cls: type, name: str, held: Any) -> bool:
         """Whether functions may ask for an attribute: operators have no names, and who names a class may call it."""
@@ -269,7 +269,7 @@ class _Named:
         return special or name in self.names
 
 
-def _function_in(attribute: Any) -> Any:
+def function_in(attribute: Any) -> Any:
     """The function that a descriptor calls, else the attribute of a class itself."""
     cls = type(attribute)
     if issubclass(cls, (staticmethod, classmethod)):
