@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Set
 from functools import _lru_cache_wrapper
 from io import IOBase
@@ -236,7 +237,9 @@ def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:
         reference = behind(found.__dict__) if issubclass(type(found), type) else found
         form = kind(reference)
         if form == "list":
-            yield reference, list(reference)
+            # The lists that native objects keep for themselves may have empty places, which nobody can look at.
+            if len(gc.get_referents(reference)) >= len(reference):
+                yield reference, list(reference)
         elif form in ("dict", "cell") or type(reference) is FunctionType:
             yield reference, _slots_of(reference)
         elif type(reference) is _lru_cache_wrapper:

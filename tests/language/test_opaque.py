@@ -21,6 +21,7 @@ import types
 import warnings
 import weakref
 from importlib import import_module
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -1093,6 +1094,14 @@ def test_what_opaque_code_stores_in_a_module_that_it_is_given():
         return module.x * x
 
     with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+        gradient(f, 0.7)
+
+
+def test_the_list_that_a_native_object_keeps_has_empty_places():
+    def f(x):
+        return float(ElementTree.fromstring(f"<a v='{x!r}'/>").get("v")) * x
+
+    with pytest.raises(NotDifferentiable):
         gradient(f, 0.7)
 
 
