@@ -76,9 +76,9 @@ class Walk:
         self.namespaces: set[int] = set()
         """The globals in which functions were met to name something, by identity."""
 
-    def levels(self, value: Any) -> Iterator[list[Any]]:
-        """What is ``reachable`` from ``value``: what is near comes first."""
-        given, waiting = self._given, [value]
+    def levels(self, *values: Any) -> Iterator[list[Any]]:
+        """What is ``reachable`` from values: what is near comes first."""
+        given, waiting = self._given, [*values]
         while waiting:
             items, waiting = self._met(waiting)
             if items:
@@ -187,13 +187,12 @@ _TOLD_APART: Final = frozenset({FunctionType, _lru_cache_wrapper, memoryview, np
 def changeable(values: Iterable[Any]) -> Iterator[Any]:
     """What values refer to, and what else code among it may assign: attributes of functions, globals, modules."""
     seen, spaces = set[int](), set[int]()
-    for value in values:
-        for item in reachable(value, seen=seen):
-            yield item
-            for held in [held for function in _run_by(item) for held in _assigned_by(function)]:
-                if id(held) not in seen and id(held) not in spaces:
-                    spaces.add(id(held))
-                    yield held
+    for item in chain.from_iterable(Walk(seen=seen).levels(*values)):
+        yield item
+        for held in [held for function in _run_by(item) for held in _assigned_by(function)]:
+            if id(held) not in seen and id(held) not in spaces:
+                spaces.add(id(held))
+                yield held
 
 
 def _run_by(item: Any) -> list[FunctionType]:
@@ -226,7 +225,7 @@ def _operations_in(code: CodeType) -> frozenset[int]:
     return frozenset(code.co_code[::2]).union(*[_operations_in(x) for x in code.co_consts if type(x) is CodeType])
 
 
-_REFERRING: Final = (BuiltinFunctionType, slice, enum.Enum)
+_REFERRING: Final = (BuiltinFunctionType, slice, enum.Enum, np.ufunc)
 """Classes of what is inert, but refers to something: attributes of members of an Enum may be assigned."""
 
 
@@ -342,7 +341,11 @@ def captured_by(methods: list[FunctionType]) -> list[CellType]:
 def _methods_in(cls: type) -> list[FunctionType]:
     if not is_open(cls) or is_without_programs(cls.__module__) and "<" not in cls.__qualname__:
         return []
-    return [wrapped_by(x) for x in vars(cls).values() if type(x) is FunctionType]
+    found = [function_in(x) for x in vars(cls).values() if type(x) in _METHODS]
+    return [x for x in found if type(x) is FunctionType]
+
+
+_METHODS: Final = frozenset({FunctionType, staticmethod, classmethod, property, cached_property})
 
 
 _DICTS_ASIDE: Final = sys.version_info >= (3, 13)

@@ -20,8 +20,10 @@ from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
     Token,
+    holds,
     idle,
     is_held,
+    is_list,
     keep,
     kind,
     known,
@@ -68,6 +70,8 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
     # Code of objects runs in what only reads them, too.
     before += [(x, content) for x, content in contents([*values]) if content is not None]
     arrays = list(memory(alg, written, everything=True))
+    carried = [value for value, token in zip((*args, *kwargs.values()), t) if token is not None]
+    carried += [value for reference, content in before for value in values_with_tokens(alg, reference, content)]
     run = run_natively if is_compared(alg, values, written, before) else call_natively
     try:
         result = run(function, args, kwargs)
@@ -75,7 +79,7 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
         lose(alg, error, unknown)
         raise
     finally:
-        passed = {id(value) for value, token in zip((*args, *kwargs.values()), t) if is_own_object(value, token)}
+        passed = {id(value) for value in carried if not isinstance(value, int)}
         for reference, content in before:
             note_changes(alg, reference, content, unknown, passed)
     if not (is_answer(result) and not any(is_changed(*pair) for pair in arrays)):
@@ -99,9 +103,13 @@ _SUSPENDED: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 """What runs after the call that has made it."""
 
 
-def is_own_object(value: Any, token: Token) -> bool:
-    """Whether a value with a derivative is an object of its own, as small whole numbers and truth values are not."""
-    return token is not None and not isinstance(value, int)
+def values_with_tokens(alg: Algebra, reference: Any, content: Any) -> list[Any]:
+    """What a reference with this content holds that has a derivative."""
+    if content is None or not holds(alg, reference):
+        return []
+    tokens = known(alg, reference)
+    pairs = enumerate(content) if type(content) is list else content.values()
+    return [value for key, value in pairs if (tokens[key] if is_list(reference) else tokens.get(key)) is not None]
 
 
 def is_compared(alg: Algebra, values: Args, written: list[Any], before: list[Any]) -> bool:
@@ -218,15 +226,11 @@ def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterato
     """The arrays that a call may write to, with copies of them; only those that matter, or all."""
     if not everything and not (alg.held or alg.others or alg.buffers or alg.shadows):
         return
-    seen: set[int] = set()
-    for value in values:
-        if kind_of(type(value)) in ("number", "inert"):
+    for array in reachable(values, True, alg.memories.given):
+        if kind_of(type(array)) != "array" or not is_writeable(array):
             continue
-        for array in reachable(value, True, alg.memories.given, seen):
-            if kind_of(type(array)) != "array" or not is_writeable(array):
-                continue
-            if everything or is_held(alg, array) or is_written(alg, array):
-                yield array, plain(array).copy()
+        if everything or is_held(alg, array) or is_written(alg, array):
+            yield array, plain(array).copy()
 
 
 def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:

@@ -1105,6 +1105,55 @@ def test_the_list_that_a_native_object_keeps_has_empty_places():
         gradient(f, 0.7)
 
 
+REGISTRY = """
+import numpy as np
+class f:
+    items, memory = {}, np.zeros(2)
+    def put(self, x): self.items["v"] = x
+    @classmethod
+    def put_for_all(cls, x): cls.items["v"] = x
+    def fill(self, x): self.memory[0] = x
+    @classmethod
+    def fill_for_all(cls, x): cls.memory[0] = x
+"""
+
+
+@pytest.mark.parametrize(
+    ("store", "read"),
+    [
+        (lambda registry, x: registry().put(x), lambda registry: registry.items["v"]),
+        (lambda registry, x: registry().put(x), lambda registry: registry().items["v"]),
+        (lambda registry, x: registry.put_for_all(x), lambda registry: registry.items["v"]),
+        (lambda registry, x: registry().fill(x), lambda registry: registry.memory[0]),
+        (lambda registry, x: registry.fill_for_all(x), lambda registry: registry.memory[0]),
+    ],
+)
+def test_what_methods_store_in_what_their_class_holds(store, read):
+    registry = opaque(REGISTRY)
+
+    def f(x):
+        store(registry, x)
+        return read(registry) * x
+
+    for _ in range(2):
+        with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+            gradient(f, 0.7)
+
+
+def test_what_is_captured_by_what_native_code_calls():
+    def f(x):
+        class Made:
+            def __new__(cls):
+                made = object.__new__(cls)
+                made.v = x
+                return made
+
+        return call(Made).v * call(np.frompyfunc(lambda y: y * x, 1, 1), 2.0)
+
+    with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+        gradient(f, 0.7)
+
+
 def test_code_in_which_a_number_is_written():
     def f(x):
         def g():
