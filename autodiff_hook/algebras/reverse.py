@@ -130,8 +130,10 @@ class Reverse:
     def _seed(self, mirror: Mirror, below: Token) -> Token:
         """The token of a part of the arguments; what references hold gets its token in their shadows."""
         if mirror.kind in ("number", "array"):
-            leaf = self._leaf(mirror)
-            self._note(mirror, leaf)
+            leaf = self.leaves.get(mirror)
+            if leaf is None:
+                leaf = self._leaf(mirror)
+                self._note(mirror, leaf)
             return self._token(leaf, below)
         if mirror in self.leaves or mirror.kind == "inert":
             return None

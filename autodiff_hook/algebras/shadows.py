@@ -6,17 +6,24 @@ attribute, element, or 0 for a cell. The keys of a dict are slots of it, too, by
 
 from __future__ import annotations
 
+import enum
+import gc
 from array import array
-from collections import deque
+from collections import defaultdict, deque
+from functools import partial
 from types import (
     BuiltinFunctionType,
     FunctionType,
     GetSetDescriptorType,
+    MappingProxyType,
     MemberDescriptorType,
+    MethodType,
     MethodWrapperType,
     ModuleType,
 )
 from typing import Any, Final
+
+import numpy as np
 
 from autodiff_hook.algebras.algebra import Algebra as Algebra
 from autodiff_hook.algebras.algebra import Result as Result
@@ -26,7 +33,8 @@ from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
-from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, slots_of
+from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, is_importable, is_open, slots_of
+from autodiff_hook.runtime.reachable import function_in
 from autodiff_hook.runtime.slots import Attribute
 
 _SLOTS: Final = (MemberDescriptorType, GetSetDescriptorType)
@@ -138,7 +146,7 @@ def to_change(alg: Algebra, reference: Any, tokens: Any) -> Any:
 def load_attribute(alg: Algebra, owner: Any, name: str, value: Any) -> Token:
     """The token of ``value``, an attribute that ``owner`` itself has."""
     holder = holder_of(owner, name)
-    token = None if is_list(holder) else _slot(alg, holder, name)
+    token = None if is_list(holder) else slot_token(alg, holder, name)
     return _arrived(alg, owner, Attribute(name), value) if token is None else token
 
 
@@ -223,7 +231,8 @@ def drop_key(found: Any, key: Any) -> Token:
     return found.pop(key, None)
 
 
-def _slot(alg: Algebra, reference: Any, key: Any) -> Token:
+def slot_token(alg: Algebra, reference: Any, key: Any) -> Token:
+    """The token of what is in a slot, whether or not it is known where that is from."""
     found = known(alg, reference)
     if found is None:
         return None
@@ -253,20 +262,24 @@ def note_made(alg: Algebra, reference: Any) -> None:
 
 def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
     """The token of a value of which nothing is known; what it holds is unknown, too."""
-    form = kind_of(type(value))
-    if form in ("number", "array") or issubclass(type(value), WRITTEN):
-        return unknown
-    if form == "tuple":
-        return tuple([lose(alg, item, unknown) for item in value])
-    if type(value) in BOUND and not isinstance(value.__self__, ModuleType):
+    cls, form = type(value), kind_of(type(value))
+    if cls in BOUND and not isinstance(value.__self__, ModuleType):
         return lose(alg, value.__self__, unknown)
-    if form == "inert" or id(value) in alg.shadows or id(value) in alg.losses:
+    if cls is MethodType:
+        lose(alg, value.__func__, unknown)
+        return lose(alg, value.__self__, unknown)
+    token: Token = None
+    if form in ("number", "array") or issubclass(cls, WRITTEN):
+        token = unknown
+    elif form == "tuple":
+        token = tuple([lose(alg, item, unknown) for item in value])
+    elif form == "inert" and not may_show(value) or id(value) in alg.shadows or id(value) in alg.losses:
         return None
-    if form == "list":
+    elif is_list(value):
         tokens: list[Token] = [None] * len(value)
-        alg.lifetimes.hold(value, tokens)
+        alg.lifetimes.hold(value, parallel(value, tokens))
         for index, item in enumerate(value):
-            tokens[index] = lose(alg, item, unknown)
+            known(alg, value)[index] = lose(alg, item, unknown)
     elif form == "dict":
         named: dict[Any, Token] = {}
         alg.lifetimes.hold(value, named)
@@ -276,12 +289,40 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
                 named[Key(key)] = lose(alg, key, unknown)
     else:
         enter_weakly(alg.losses, value, unknown)
-        for cell in (value.__closure__ or ()) if type(value) is FunctionType else ():
-            lose(alg, cell, unknown)
-        dictionary = _dictionary_of(value)
-        if dictionary is not None:
-            lose(alg, dictionary, unknown)
-    return None
+    for held in _held_besides(value):
+        lose(alg, held, unknown)
+    return token
+
+
+def _held_besides(value: Any) -> list[Any]:
+    """What is read out of a value, but not as an item or an attribute of its own."""
+    cls = type(value)
+    if issubclass(cls, type):
+        methods = [function_in(x) for x in vars(value).values()]
+        return [cls, *value.__mro__, *[x for x in methods if type(x) is FunctionType]]
+    held = [cls] if is_open(cls) else []
+    if cls is FunctionType:
+        held += value.__closure__ or ()
+    elif issubclass(cls, _SHOWING):
+        held += gc.get_referents(value)
+    elif issubclass(cls, defaultdict):
+        held.append(value.default_factory)
+    dictionary = _dictionary_of(value) if cls.__dictoffset__ or cls is FunctionType else None
+    return held if dictionary is None else [*held, dictionary]
+
+
+_SHOWING: Final = (partial, MappingProxyType, *map(type, ({}.keys(), {}.values(), {}.items())), np.ufunc)
+"""What shows another object, or calls it."""
+
+
+def may_show(value: Any) -> bool:
+    """Whether something may be got out of what is inert: opaque code may have made it for that."""
+    cls = type(value)
+    if issubclass(cls, (type, ModuleType)):
+        return not is_importable(value)
+    if issubclass(cls, enum.Enum):
+        return not is_importable(cls)
+    return issubclass(cls, (slice, np.ufunc)) or issubclass(cls, np.dtype) and value.metadata is not None
 
 
 BOUND: Final = (BuiltinFunctionType, MethodWrapperType)

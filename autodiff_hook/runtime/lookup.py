@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import functools
 import gc
+import sys
 from collections.abc import Callable
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final, TypeGuard, cast
 
 from autodiff_hook.runtime.kinds import ByClass, remember
@@ -56,6 +64,16 @@ def is_plainly(found: Any, cls: type, method: str = "__get__") -> TypeGuard[Any]
 def is_open(cls: type) -> bool:
     """Whether a class may have attributes that a program has put there."""
     return cls.__flags__ & (HEAP_TYPE | _IMMUTABLE_TYPE) == HEAP_TYPE
+
+
+def is_importable(value: Any) -> bool:
+    """Whether a class or a module is found where its name says, so that no call has made it on the way."""
+    if issubclass(type(value), ModuleType):
+        return sys.modules.get(value.__dict__.get("__name__")) is value
+    found: Any = sys.modules.get(value.__dict__.get("__module__", "builtins"))
+    for name in value.__qualname__.split("."):
+        found = None if found is None else vars(found).get(name)
+    return found is value
 
 
 def has_in_type(cls: type, name: str) -> bool:

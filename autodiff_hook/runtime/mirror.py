@@ -33,8 +33,8 @@ class Mirror:
         self.children: dict[Any, Mirror] = {}
 
 
-def mirror_of(value: Any, known: dict[int, Mirror] | None = None) -> Mirror:
-    """The form of ``value`` as it is now."""
+def mirror_of(value: Any, known: dict[Any, Mirror] | None = None) -> Mirror:
+    """The form of ``value`` as it is now; ``known`` has those of references, by identity, and of what is in places."""
     known = {} if known is None else known
     kind = form_of(value)
     if kind in _SHARED and id(value) in known:
@@ -43,8 +43,19 @@ def mirror_of(value: Any, known: dict[int, Mirror] | None = None) -> Mirror:
         return mirror_of(value.__self__, known)
     mirror = known[id(value)] = Mirror(value, kind)
     for key, item in parts_of(value, kind):
-        mirror.children[key] = mirror_of(item, known)
+        place = _place_of(value, kind, key)
+        child = mirror.children[key] = known.get(place) or mirror_of(item, known)
+        if place is not None:
+            known[place] = child
     return mirror
+
+
+def _place_of(value: Any, kind: str, key: Any) -> Any:
+    """What others may show, too, that has a part of a value: a captured variable, or an attribute in a dict."""
+    if kind == "function":
+        return id(value.__closure__[value.__code__.co_freevars.index(key)])
+    own = dictionary_of(value) if kind == "object" else None
+    return (id(own), key) if type(own) is dict and key in own else None
 
 
 _SHARED: Final = PARTED | {"list", "dict", "object", "function", "method"}

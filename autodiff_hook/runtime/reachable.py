@@ -76,9 +76,9 @@ class Walk:
         self.namespaces: set[int] = set()
         """The globals in which functions were met to name something, by identity."""
 
-    def levels(self, value: Any) -> Iterator[list[Any]]:
-        """What is ``reachable`` from ``value``: what is near comes first."""
-        given, waiting = self._given, [value]
+    def levels(self, *values: Any) -> Iterator[list[Any]]:
+        """What is ``reachable`` from values: what is near comes first."""
+        given, waiting = self._given, [*values]
         while waiting:
             items, waiting = self._met(waiting)
             if items:
@@ -187,13 +187,12 @@ _TOLD_APART: Final = frozenset({FunctionType, _lru_cache_wrapper, memoryview, np
 def changeable(values: Iterable[Any]) -> Iterator[Any]:
     """What values refer to, and what else code among it may assign: attributes of functions, globals, modules."""
     seen, spaces = set[int](), set[int]()
-    for value in values:
-        for item in reachable(value, seen=seen):
-            yield item
-            for held in [held for function in _run_by(item) for held in _assigned_by(function)]:
-                if id(held) not in seen and id(held) not in spaces:
-                    spaces.add(id(held))
-                    yield held
+    for item in chain.from_iterable(Walk(seen=seen).levels(*values)):
+        yield item
+        for held in [held for function in _run_by(item) for held in _assigned_by(function)]:
+            if id(held) not in seen and id(held) not in spaces:
+                spaces.add(id(held))
+                yield held
 
 
 def _run_by(item: Any) -> list[FunctionType]:
@@ -227,7 +226,7 @@ def operations_in(code: CodeType) -> frozenset[int]:
     return frozenset(code.co_code[::2]).union(*[operations_in(x) for x in code.co_consts if type(x) is CodeType])
 
 
-_REFERRING: Final = (BuiltinFunctionType, slice, enum.Enum)
+_REFERRING: Final = (BuiltinFunctionType, slice, enum.Enum, np.ufunc)
 """Classes of what is inert, but refers to something: attributes of members of an Enum may be assigned."""
 
 
@@ -260,7 +259,7 @@ class _Named:
         return found
 
     def _taken(self, cls: type, left: dict[str, Any]) -> list[Any]:
-        return [_function_in(left.pop(x)) for x in [x for x in left if self._asks(cls, x, left[x])]]
+        return [function_in(left.pop(x)) for x in [x for x in left if self._asks(cls, x, left[x])]]
 
     def _asks(self, cls: type, name: str, held: Any) -> bool:
         """Whether functions may ask for an attribute: operators have no names, and who names a class may call it."""
@@ -270,7 +269,7 @@ class _Named:
         return special or name in self.names
 
 
-def _function_in(attribute: Any) -> Any:
+def function_in(attribute: Any) -> Any:
     """The function that a descriptor calls, else the attribute of a class itself."""
     cls = type(attribute)
     if issubclass(cls, (staticmethod, classmethod)):
@@ -343,7 +342,11 @@ def captured_by(methods: list[FunctionType]) -> list[CellType]:
 def _methods_in(cls: type) -> list[FunctionType]:
     if not is_open(cls) or is_without_programs(cls.__module__) and "<" not in cls.__qualname__:
         return []
-    return [wrapped_by(x) for x in vars(cls).values() if type(x) is FunctionType]
+    found = [function_in(x) for x in vars(cls).values() if type(x) in _METHODS]
+    return [x for x in found if type(x) is FunctionType]
+
+
+_METHODS: Final = frozenset({FunctionType, staticmethod, classmethod, property, cached_property})
 
 
 _DICTS_ASIDE: Final = sys.version_info >= (3, 13)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from types import CodeType, FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.algebras.searching import reaches
@@ -14,7 +14,7 @@ from autodiff_hook.semantics import special_attributes
 from autodiff_hook.semantics.attributes import Plan, is_followed
 from autodiff_hook.semantics.contents import assign_content, is_content
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, apply, means
-from autodiff_hook.semantics.opaque import call_opaque
+from autodiff_hook.semantics.opaque import call_opaque, fail
 
 _SET_PLAINLY: Final[Any] = object.__setattr__
 
@@ -53,6 +53,8 @@ def _write(alg: Algebra, t: Any, name: str, owner: Any, value: Any, store: Any) 
     if is_content(owner, name) and (some(t) or reaches(alg, (owner, value))):
         assign_content(alg, t, name, owner, value)
         return None, None
+    if t[1] is not None and type(value) is CodeType:
+        fail(FunctionType.__dict__["__code__"], "code in which a number is written")
     form, found = writing(owner, name, plainly=store is not setattr)
     if form == "writer":
         apply(alg, (None, t[0], None, t[1]), found, (owner, name, value), {})

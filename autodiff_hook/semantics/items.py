@@ -144,7 +144,8 @@ def setitem(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
         owner[key] = value
         return None, None
     if type(owner) is np.ndarray:
-        if type(value) in _DOUBLES and owner.dtype.char == "d":
+        shares = alg.given is not None and alg.given.shared
+        if type(value) in _DOUBLES and owner.dtype.char == "d" and not shares:
             alg.write(owner, key, value, t[0], t[2])
         else:
             store_array(alg, t, owner, key, value)

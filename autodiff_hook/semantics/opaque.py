@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+from collections.abc import Iterator, Set
 from functools import _lru_cache_wrapper
 from io import IOBase
-from types import AsyncGeneratorType, CellType, CoroutineType, GeneratorType, ModuleType
+from types import AsyncGeneratorType, CellType, CoroutineType, FunctionType, GeneratorType, ModuleType
 from typing import Any, Final
 
 import numpy as np
@@ -19,14 +20,18 @@ from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
     Token,
+    holds,
     idle,
     is_held,
+    is_list,
     keep,
     kind,
     known,
     lose,
+    may_show,
     note_lost,
     note_rewritten,
+    slot_token,
     some,
 )
 from autodiff_hook.errors import user_frame
@@ -37,7 +42,7 @@ from autodiff_hook.runtime.effects import written_by
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE, behind
 from autodiff_hook.runtime.losses import failure, is_changed, plain
-from autodiff_hook.runtime.reachable import changeable, reachable
+from autodiff_hook.runtime.reachable import changeable, is_without_programs, reachable
 from autodiff_hook.runtime.typed_arrays import is_shown, is_typed_array
 from autodiff_hook.semantics.meanings import Args, Kwargs
 from autodiff_hook.semantics.paths import note_file
@@ -65,6 +70,8 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
     # Code of objects runs in what only reads them, too.
     before += [(x, content) for x, content in contents([*values]) if content is not None]
     arrays = list(memory(alg, written, everything=True))
+    carried = [value for value, token in zip((*args, *kwargs.values()), t) if token is not None]
+    carried += [value for reference, content in before for value in values_with_tokens(alg, reference, content)]
     run = run_natively if is_compared(alg, values, written, before) else call_natively
     try:
         result = run(function, args, kwargs)
@@ -72,8 +79,9 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
         lose(alg, error, unknown)
         raise
     finally:
+        passed = {id(value) for value in carried if not isinstance(value, int)}
         for reference, content in before:
-            note_changes(alg, reference, content, unknown)
+            note_changes(alg, reference, content, unknown, passed)
     if not (is_answer(result) and not any(is_changed(*pair) for pair in arrays)):
         for array, content in arrays:
             overwritten(alg, array, content, unknown)
@@ -93,6 +101,15 @@ def call_opaque(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs,
 _SHOWS: Final = "which may look into the memory of an array.array (give it a copy: list, np.array)"
 _SUSPENDED: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 """What runs after the call that has made it."""
+
+
+def values_with_tokens(alg: Algebra, reference: Any, content: Any) -> list[Any]:
+    """What a reference with this content holds that has a derivative."""
+    if content is None or not holds(alg, reference):
+        return []
+    tokens = known(alg, reference)
+    pairs = enumerate(content) if type(content) is list else content.values()
+    return [value for key, value in pairs if (tokens[key] if is_list(reference) else tokens.get(key)) is not None]
 
 
 def is_compared(alg: Algebra, values: Args, written: list[Any], before: list[Any]) -> bool:
@@ -209,36 +226,34 @@ def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterato
     """The arrays that a call may write to, with copies of them; only those that matter, or all."""
     if not everything and not (alg.held or alg.others or alg.buffers or alg.shadows):
         return
-    seen: set[int] = set()
-    for value in values:
-        if kind_of(type(value)) in ("number", "inert"):
+    for array in reachable(values, True, alg.memories.given):
+        if kind_of(type(array)) != "array" or not is_writeable(array):
             continue
-        for array in reachable(value, True, alg.memories.given, seen):
-            if kind_of(type(array)) != "array" or not is_writeable(array):
-                continue
-            if everything or is_held(alg, array) or is_written(alg, array):
-                yield array, plain(array).copy()
+        if everything or is_held(alg, array) or is_written(alg, array):
+            yield array, plain(array).copy()
 
 
 def contents(values: list[Any]) -> Iterator[tuple[Any, Any]]:
     """The references that can be reached from what a call is given, with what they hold."""
+    modules = [value.__dict__ for value in values if issubclass(type(value), ModuleType)]
+    yield from [(space, _slots_of(space)) for space in modules if not is_without_programs(space.get("__name__"))]
     for found in changeable(values):
         reference = behind(found.__dict__) if issubclass(type(found), type) else found
         form = kind(reference)
         if form == "list":
-            yield reference, list(reference)
-        elif form == "dict":
-            yield reference, _by_identity(reference)
-        elif form == "cell":
-            yield reference, _of_cell(reference)
+            # The lists that native objects keep for themselves may have empty places, which nobody can look at.
+            if len(gc.get_referents(reference)) >= len(reference):
+                yield reference, list(reference)
+        elif form in ("dict", "cell") or type(reference) is FunctionType:
+            yield reference, _slots_of(reference)
         elif type(reference) is _lru_cache_wrapper:
             yield reference, reference.cache_info()
         elif form not in ("tuple", "inert", "number", "array"):
             yield reference, None
 
 
-def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> None:
-    """What a call has changed is unknown."""
+def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token, passed: Set[int] = frozenset()) -> None:
+    """What a call has changed is unknown; what was ``passed`` to it may be what an earlier run has left there."""
     if before is None:
         if type(reference) is bytearray and is_shown(reference):
             fail(bytearray, "in whose memory others look (a memoryview or a NumPy array): it takes no derivatives then")
@@ -254,12 +269,12 @@ def note_changes(alg: Algebra, reference: Any, before: Any, unknown: Token) -> N
             lose(alg, reference, unknown)
         else:
             for index, (old, new) in enumerate(zip(before, reference)):
-                if old is not new:
+                if old is not new or id(new) in passed and slot_token(alg, reference, index) is None:
                     keep(alg, reference, index, lose(alg, new, unknown))
     else:
-        now = _of_cell(reference) if type(reference) is CellType else _by_identity(reference)
-        for place, (key, new) in now.items():
-            if place not in before or before[place][1] is not new:
+        for place, (key, new) in _slots_of(reference).items():
+            same = place in before and before[place][1] is new
+            if not same or id(new) in passed and slot_token(alg, reference, key) is None:
                 keep(alg, reference, key, lose(alg, new, unknown))
 
 
@@ -272,19 +287,19 @@ def note_answers(alg: Algebra, cache: Any, before: Any, unknown: Token) -> None:
         alg.answered[id(cache)] = cache, alg.answered.get(id(cache), (cache, unknown if before.currsize else None))[1]
 
 
-def _by_identity(reference: dict[Any, Any]) -> dict[int, tuple[Any, Any]]:
-    """The items of a dict, found without a look at what keys say of themselves: the program has not asked them.
+def _slots_of(reference: Any) -> dict[int, tuple[Any, Any]]:
+    """What a dict, a cell or the defaults of a function hold, found without a look at what keys say of themselves.
 
-    They are taken at once: another thread may change the dict.
+    The program has not asked them. Items are taken at once: another thread may change the dict.
     """
+    if type(reference) is FunctionType:
+        return {index: (index, value) for index, value in enumerate(reference.__defaults__ or ())}
+    if type(reference) is CellType:
+        try:
+            return {0: (0, reference.cell_contents)}
+        except ValueError:
+            return {}
     return {id(key): (key, value) for key, value in list(dict.items(reference))}
-
-
-def _of_cell(cell: CellType) -> dict[int, tuple[Any, Any]]:
-    try:
-        return {0: (0, cell.cell_contents)}
-    except ValueError:
-        return {}
 
 
 def loses(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> bool:
@@ -305,7 +320,8 @@ def is_plain(value: Any) -> bool:
         return True
     if type(value) in BOUND:
         return isinstance(value.__self__, ModuleType) or is_plain(value.__self__)
-    return kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, *WRITTEN))
+    inert = kind_of(type(value)) == "inert" and not issubclass(type(value), (BaseException, *WRITTEN))
+    return inert and not may_show(value)
 
 
 def is_answer(value: Any) -> bool:

@@ -121,6 +121,15 @@ def parts_of(caller: Any) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     return given[0], given[1:], {}
 
 
+@means(type(functools.cmp_to_key(max)).__call__)
+def make_comparable(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """Calling what ``functools.cmp_to_key`` has made natively: the item is an attribute of what it gives."""
+    key, *item = args
+    made = key(*item, **kwargs)
+    keep(alg, made, "obj", t[1])
+    return made, None
+
+
 @means(MethodType)
 def make_method(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """A bound method: its token is that of what it is bound to."""
@@ -135,5 +144,4 @@ means(functools.reduce)(substitute(iterating.reduced))
 means(map)(iterating_now(iterating.mapped, equivalents.BEGUN[map]))
 WITH_OPTIONS[id(map)] = substitute(iterating.mapped_strictly)
 means(filter)(iterating_now(iterating.filtered, equivalents.BEGUN[filter]))
-natively(type(functools.cmp_to_key(max)).__call__)
 means(functools.cmp_to_key)(substitute(equivalents.cmp_to_key))

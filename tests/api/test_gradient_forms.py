@@ -157,6 +157,25 @@ def test_a_number_passed_twice_gets_two_gradients():
     assert g.tolist() == [1.0, 4.0] and h.tolist() == [2.0, 8.0]
 
 
+def accumulator(total):
+    def add(x):
+        nonlocal total
+        total += x * total
+
+    return add, lambda: total * total
+
+
+def test_what_two_functions_have_captured_is_one_variable():
+    def f(add, read):
+        add(2.0)
+        return read()
+
+    for _ in range(3):
+        add, read = gradient(f, *accumulator(1.5))
+        assert add.total == read.total == 9.0 * 2.0 * 1.5
+        assert [g.total for g in gradient(lambda fs: fs[1](), [*accumulator(1.5)])[0]] == [3.0, 3.0]
+
+
 def test_a_container_passed_twice_is_one_object():
     xs = [2.0, 3.0]
     g, h = gradient(lambda a, b: a[0] * b[0] * b[1], xs, xs)

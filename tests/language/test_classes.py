@@ -114,6 +114,26 @@ def test_class_attributes(x):
     return a + b * c.factor + Config.factor
 
 
+class OfAll:
+    items: typing.ClassVar[list] = []
+    array = np.zeros(2)
+
+
+def test_what_a_class_has_is_changed_and_assigned_to_an_object():
+    """The array that is read is the one that is assigned: it is no attribute of the object before."""
+
+    def f(x):
+        a, b = OfAll(), OfAll()
+        a.items.append(x)
+        a.array[1] = x * x
+        b.array += x
+        return np.sum(b.array) * OfAll.array[1]
+
+    for x in (1.3, 0.7, 0.4):
+        OfAll.array[:] = 0.0
+        assert gradient(f, x)[0] == pytest.approx(4 * x**3 + 9 * x**2 + 4 * x)
+
+
 class Base:
     def __init__(self, x):
         self.x = x

@@ -439,3 +439,16 @@ def test_another_function_of_the_name(x):
     namespace = {"locals": lambda: {"x": 3.0}}
     exec("def f(x): return locals()['x'] * x", namespace)
     return namespace["f"](x)
+
+
+@gradient_at(1.3)
+def test_what_a_flat_iterator_goes_over(x):
+    return np.array([x, x * x]).flat.base[1] * x
+
+
+IN_ORDER = functools.cmp_to_key(lambda a, b: (a > b) - (a < b))
+
+
+@gradient_at(1.3)
+def test_what_is_compared_by_a_key_from_before(x):
+    return sorted([x * x, x], key=IN_ORDER)[0] * IN_ORDER(x).obj * IN_ORDER(obj=x * x).obj

@@ -21,6 +21,7 @@ import types
 import warnings
 import weakref
 from importlib import import_module
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -1001,6 +1002,168 @@ def test_native_methods_of_what_opaque_code_has_made(made, called):
     bound = opaque(f"def f(x): return {made}")
     with pytest.raises(NotDifferentiable):
         gradient(lambda x: called(bound(x)) * x, 0.7)
+
+
+MADE = {
+    "type('A', (), {'v': x})": lambda made: made.v,
+    "type('B', (type('A', (), {'v': x}),), {})": lambda made: made().v,
+    "[type('A', (), {'v': x})]": lambda made: made[0].v,
+    "type('M', (type,), {'v': x})('A', (), {})": lambda made: made.v,
+    "type('A', (), {'get': classmethod(lambda cls: x)})": lambda made: made.get(),
+    "type('A', (), {'v': x})()": lambda made: type(made).v,
+    "type('E', (Exception,), {'v': x})": lambda made: made("text").v,
+    "types.new_class('A', (), {}, lambda space: space.update(v=x))": lambda made: made.v,
+    "dataclasses.make_dataclass('D', [('v', float, x)])": lambda made: made().v,
+    "collections.namedtuple('N', 'v', defaults=[x])": lambda made: made().v,
+    "enum.Enum('E', {'a': x})": lambda made: made.a.value,
+    "enum.Enum('E', {'b': x}).b": lambda made: made.value,
+    "module(types.ModuleType('made'), x)": lambda made: made.v,
+    "slice(x, 2.0)": lambda made: made.start,
+    "types.MappingProxyType({'v': x})": lambda made: made["v"],
+    "{'v': x}.values()": lambda made: next(iter(made)),
+    "functools.partial(dict, v=x)": lambda made: made()["v"],
+    "types.MethodType(lambda self: self, x)": lambda made: made(),
+    "types.SimpleNamespace(f=lambda self: x).f": lambda made: made(0),
+    "collections.defaultdict(lambda: x)": lambda made: made["v"],
+    "module(queue.Queue(), x).put(x) or kept[-1]": lambda made: made.get(),
+    "np.dtype(float, metadata={'v': x})": lambda made: made.metadata["v"],
+    "np.frompyfunc(lambda y: y * x, 1, 1)": lambda made: made(1.0),
+    **{
+        f"module(type('A', ({base},), {{}})(), x)": lambda made: made.v
+        for base in ("float", "tuple", "list", "dict", "str")
+    },
+}
+KEEPS = """
+import collections, dataclasses, enum, functools, queue, types
+import numpy as np
+kept = []
+def module(made, x):
+    made.v = x
+    kept[:] = [made]
+    return made
+"""
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_what_is_got_out_of_what_opaque_code_has_made_is_unknown(made):
+    make, get = opaque(f"{KEEPS}\ndef f(x): return {made}"), MADE[made]
+    assert get(make(0.7)) == 0.7
+    with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+        gradient(lambda x: get(make(x)) * x, 0.7)
+    check_gradient(lambda x: (get(make(2.0)) > 0.0) * x, 0.7)
+
+
+def test_classes_and_modules_that_opaque_code_chooses_are_constants():
+    chosen = opaque("import json\ndef f(x): return cls if x > 0.0 else json", cls=Fields)
+    check_gradient(lambda x: chosen(x).scale * x, 0.7)
+    check_gradient(lambda x: len(chosen(-x).dumps([1])) * x, 0.7)
+
+
+class Fields:
+    scale = 3.0
+
+
+@pytest.mark.parametrize(
+    ("store", "read"),
+    [
+        ("global v; v = x", lambda kept: kept.__globals__["v"]),
+        ("state['v'] = x", lambda kept: kept.__globals__["state"]["v"]),
+        ("state['f'].__defaults__ = (x,)", lambda kept: kept.__globals__["state"]["f"]()),
+        ("state['c'].v = x", lambda kept: kept.__globals__["state"]["c"].v),
+    ],
+)
+def test_what_an_earlier_run_has_left_where_opaque_code_stores_it(store, read):
+    """The very same object is stored again."""
+    state = {"v": 1.0, "f": lambda y=1.0: y, "c": type("C", (), {"v": 1.0})}
+    kept = opaque(f"def f(x): {store}", state=state, v=1.0)
+
+    def f(x):
+        kept(x)
+        return read(kept) * x
+
+    for _ in range(3):
+        with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+            gradient(f, 0.7)
+
+
+def test_what_opaque_code_stores_in_a_module_that_it_is_given():
+    module = types.ModuleType("given")
+
+    def f(x):
+        remember(module, x)
+        return module.x * x
+
+    with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+        gradient(f, 0.7)
+
+
+def test_the_list_that_a_native_object_keeps_has_empty_places():
+    def f(x):
+        return float(ElementTree.fromstring(f"<a v='{x!r}'/>").get("v")) * x
+
+    with pytest.raises(NotDifferentiable):
+        gradient(f, 0.7)
+
+
+REGISTRY = """
+import numpy as np
+class f:
+    items, memory = {}, np.zeros(2)
+    def put(self, x): self.items["v"] = x
+    @classmethod
+    def put_for_all(cls, x): cls.items["v"] = x
+    def fill(self, x): self.memory[0] = x
+    @classmethod
+    def fill_for_all(cls, x): cls.memory[0] = x
+"""
+
+
+@pytest.mark.parametrize(
+    ("store", "read"),
+    [
+        (lambda registry, x: registry().put(x), lambda registry: registry.items["v"]),
+        (lambda registry, x: registry().put(x), lambda registry: registry().items["v"]),
+        (lambda registry, x: registry.put_for_all(x), lambda registry: registry.items["v"]),
+        (lambda registry, x: registry().fill(x), lambda registry: registry.memory[0]),
+        (lambda registry, x: registry.fill_for_all(x), lambda registry: registry.memory[0]),
+    ],
+)
+def test_what_methods_store_in_what_their_class_holds(store, read):
+    registry = opaque(REGISTRY)
+
+    def f(x):
+        store(registry, x)
+        return read(registry) * x
+
+    for _ in range(2):
+        with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+            gradient(f, 0.7)
+
+
+def test_what_is_captured_by_what_native_code_calls():
+    def f(x):
+        class Made:
+            def __new__(cls):
+                made = object.__new__(cls)
+                made.v = x
+                return made
+
+        return call(Made).v * call(np.frompyfunc(lambda y: y * x, 1, 1), 2.0)
+
+    with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
+        gradient(f, 0.7)
+
+
+def test_code_in_which_a_number_is_written():
+    def f(x):
+        def g():
+            return 1.5
+
+        g.__code__ = g.__code__.replace(co_consts=(None, x))
+        return g() * x
+
+    with pytest.raises(NotDifferentiable, match="__code__"):
+        gradient(f, 0.7)
 
 
 def test_native_functions_that_opaque_code_chooses_are_constants():

@@ -99,10 +99,15 @@ def second_is_scaled(p, q):
     return np.sum(p**2)
 
 
+def first_holds_a_number(p, q):
+    p[0] = 3.0
+    return np.sum(p * q)
+
+
 SHARED = "whose memory several arguments show"
 
 
-@pytest.mark.parametrize("f", [scaled, second_is_scaled])
+@pytest.mark.parametrize("f", [scaled, second_is_scaled, first_holds_a_number])
 @pytest.mark.parametrize("place", [slice(1, 3), slice(0, 2)])
 def test_arguments_that_show_one_memory(f, place):
     """The derivatives of one would be lost in the other; typed programs for arrays apart do not take them."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.lookup import find_in_type, wrapped_by
+from autodiff_hook.runtime.lookup import find_in_type, is_open, wrapped_by
 from autodiff_hook.runtime.native import apart_by_name, named_output
 from autodiff_hook.semantics.equivalents.changing import held
 from autodiff_hook.semantics.meanings import DEFINITIONS
@@ -175,6 +175,8 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
 
 def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Call a known callable: a rule, a constant, or Python code in scope."""
+    if type(function).__hash__ is None and not is_open(type(function)):
+        raise Refused(f"a call of {named(function)}, which cannot be looked up")
     if isinstance(function, type) and find_in_type(type(function), "__call__") is dict:
         # A TypedDict.
         _write(s, dict, args, kwargs)

@@ -216,7 +216,10 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
     stored = inf.fields.get((value.made, name))
     field = None if stored is None else stored[0]
     found = look(inf, value.cls, name)
-    if field is not None and stored is not None and (found is _ARGS or not is_set_by_code(found)):
+    if field is not None and inf.final(field) is s.result:
+        # What the class has is read here first, and assigned to the object afterwards.
+        inf.wanted[value.cls, name] = None
+    elif field is not None and stored is not None and (found is _ARGS or not is_set_by_code(found)):
         if stored[1] is not None:
             inf.orders.append((stored[1], s))
         return "field", field
