@@ -87,6 +87,9 @@ def _code(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwarg
     if type(function) is functools._lru_cache_wrapper:
         if all(isinstance(inf.type_of(x), Known) for x in args) and not (kwargs or inf.wanted):
             return caching.ask(inf, s, function, args)
+        number = None if kwargs or inf.wanted else caching.number_of(inf, s, function, args)
+        if number is not None:
+            return number
         if assigns(inf) and depends(function, ()):
             raise Refused("a cache that may come to see what has been changed")
     inner = implementation(function)
