@@ -28,11 +28,11 @@ _ROUNDS = 5
 def polish(
     ir: IR, types: dict[Variable, Abstract], essential: set[Statement], volatile: Container[Variable], guarded: bool
 ) -> Site | None:
-    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are no arrays.
+    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are but real numbers.
 
     Where ``ir`` is ``guarded``, shapes that are equal in the examples are assumed to be so.
     """
-    if "numpy" not in sys.modules or not any(isinstance(t, Array) for t in types.values()):
+    if "numpy" not in sys.modules or not any(map(_has_kinds, types.values())):
         return None
     first = program_start(ir) if guarded else ir.entry
     outside = _outside(ir, first) if guarded else set[Variable]()
@@ -48,6 +48,11 @@ def polish(
     Rewriting(ir, site, essential).run()
     _guard(ir, site)
     return site
+
+
+def _has_kinds(value: Abstract) -> bool:
+    """Whether cotangents of a value depend on more than that it is a number."""
+    return isinstance(value, Array) or isinstance(value, Number) and complex in value.types
 
 
 def program_start(ir: IR) -> Block:
