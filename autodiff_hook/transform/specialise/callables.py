@@ -62,8 +62,9 @@ def _constant(inf: Inference, s: Statement, function: Any, args: Args, kwargs: K
         types, options = [inf.type_of(x) for x in args], {k: inf.type_of(v) for k, v in kwargs.items()}
         require_inert(*types, *options.values())
         result = result_of(inf, function, types, options, constant=True)
-        if not has_numpy_outcome(function):
-            _require_kind(function, [*types, *options.values()], result)
+        kinds = [*types, *options.values()]
+        if not has_numpy_outcome(function) and not all(isinstance(x, Known) for x in kinds):
+            _require_kind(function, kinds, result)
         return pure(inf, s, result)
     if type(function) is not FunctionType:
         raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
