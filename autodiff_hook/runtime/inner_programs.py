@@ -280,7 +280,7 @@ class Within:
 
     def _read_after(self, store: Statement | None) -> None:
         if store is not None:
-            self.outer.orders.append((store, self.statement))
+            self.outer.order(store, self.statement)
 
     def _function(self, kind: Closure | Bound | Partial) -> Abstract:
         """A function of the program around, as one of the program within."""

@@ -61,6 +61,11 @@ METHODS = {
 }
 ATTRIBUTES = {IS_A_SHAPE: "shape ndim size dtype itemsize nbytes strides flags device __array_priority__"}
 OF_RANDOM = {IS_A_SOURCE: "BitGenerator Generator MT19937 PCG64 PCG64DXSM Philox RandomState SFC64 SeedSequence"}
+NODES = {
+    **{"legendre": "leggauss", "chebyshev": "chebgauss chebpts1 chebpts2", "laguerre": "laggauss"},
+    **{"hermite": "hermgauss", "hermite_e": "hermegauss"},
+}
+"""Nodes and weights of quadrature, by how many there are."""
 OF_UFUNCS = {IS_A_SHAPE: "identity nargs nin nout ntypes resolve_dtypes signature types"}
 REFUSED = {
     SHOWS_MEMORY: "frombuffer from_dlpack ndarray nditer nested_iters record void",
@@ -85,6 +90,8 @@ declare_names(np, FUNCTIONS)
 for table in (METHODS, ATTRIBUTES):
     for owner in (np.ndarray, np.generic):
         declare_names(owner, table)
+for module, names in NODES.items():
+    declare_names(getattr(np.polynomial, module), {IS_OF_INTEGERS: names})
 declare_names(np.ufunc, OF_UFUNCS)
 declare_names(np.random, OF_RANDOM)
 refuse(np, REFUSED)

@@ -274,3 +274,23 @@ def test_sums_over_samples(total):
     assert jvp(f, (POINT,), (DIRECTION,))[1] == pytest.approx(expected, rel=1e-6)
     twice = (gradient(f, POINT + step)[0] - gradient(f, POINT - step)[0]) / 2e-5
     assert hvp(f, (POINT,), (DIRECTION,))[0] == pytest.approx(twice, rel=1e-5, abs=1e-8)
+
+
+POLYNOMIALS = np.polynomial
+MAKERS = [
+    *(POLYNOMIALS.legendre.leggauss, POLYNOMIALS.chebyshev.chebgauss, POLYNOMIALS.laguerre.laggauss),
+    *(POLYNOMIALS.hermite.hermgauss, POLYNOMIALS.hermite_e.hermegauss),
+    *(getattr(special, f"roots_{name}") for name in "legendre chebyt chebyu hermite laguerre sh_legendre".split()),
+]
+
+
+@pytest.mark.parametrize("nodes", MAKERS, ids=lambda f: f.__name__)
+def test_nodes_and_weights_are_constants(nodes):
+    def integral(x, n):
+        at, weights = nodes(n)
+        return np.sum(weights * np.exp(-x * at * at)) + sum(w * math.cos(a * x) for a, w in zip(at, weights))
+
+    for x in (0.7, 1.2):
+        for n in (4, 4, 5):
+            found = gradient(lambda x, n=n: integral(x, n), x)[0]
+            assert found == pytest.approx((integral(x + 1e-6, n) - integral(x - 1e-6, n)) / 2e-6, rel=1e-6)

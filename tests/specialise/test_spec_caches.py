@@ -183,3 +183,37 @@ def test_one_program_serves_all_keys():
     for kinds in (KINDS, KINDS[:3], KINDS[::-1]):
         (expected,) = ad.gradient(lambda x, kinds=kinds: sum(math.exp(-x * k) * x for k in kinds), 0.7)
         assert ad.grad(functools.partial(total, list(kinds)))(0.7) == pytest.approx(expected)
+
+
+@functools.cache
+def binomial(n, k):
+    if k in (0, n):
+        return 1
+    return binomial(n - 1, k - 1) + binomial(n - 1, k)
+
+
+@functools.cache
+def of_several_types(n, name="a"):
+    return n if n < 5 else n / 2.0
+
+
+def of_whole_numbers(x, count=6):
+    total = 0.0
+    for n in range(1, count):
+        for k in range(n + 1):
+            total += binomial(n, k) * x**k * (1.0 - x) ** (n - k) * k
+    return total
+
+
+def of_another_type(x, count=4):
+    total = 0.0
+    for n in range(count):
+        total += of_several_types(n, "b" * n) * x * x
+    return total
+
+
+def test_caches_from_outside_answer_with_numbers():
+    check_all_ways(of_whole_numbers, 0.3)
+    check_all_ways(of_another_type, 0.3)
+    check(of_whole_numbers, 0.7, 9, specialised=None)
+    check(of_another_type, 0.7, 9, specialised=None)

@@ -7,10 +7,11 @@ import math
 import sys
 import threading
 import weakref
+from typing import NamedTuple
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, is_specialised, scope
+from specialised_cases import GENERIC, check_all_ways, is_specialised, scope
 
 import autodiff_hook as ad
 from autodiff_hook.registry import registry
@@ -442,3 +443,32 @@ def test_recursion_over_lists(size):
     for _ in range(2):
         found = ad.gradient(minors, rows.tolist())[0]
         np.testing.assert_allclose(found, np.linalg.det(rows) * np.linalg.inv(rows).T)
+
+
+class Shape(NamedTuple):
+    a: float
+    k: float = 0.1
+
+
+def halved(f, a, b, depth):
+    m = 0.5 * (a + b)
+    whole, parts = (b - a) * f(m), 0.5 * (b - a) * (f(0.5 * (a + m)) + f(0.5 * (m + b)))
+    if depth == 0 or abs(whole - parts) < 1e-3:
+        return parts
+    return halved(f, a, m, depth - 1) + halved(f, m, b, depth - 1)
+
+
+def length_of(shape, end):
+    def slope(t):
+        return shape.a / math.sqrt(1.0 - shape.k * math.sin(t) ** 2)
+
+    return halved(slope, 0.0, end, 9)
+
+
+def of_a_named_tuple(x):
+    return length_of(Shape(x), 1.5) * length_of(Shape(1.0, 0.5 * x), x)
+
+
+def test_functions_of_named_tuples_that_call_themselves():
+    for x in (0.7, 1.2):
+        check_all_ways(of_a_named_tuple, x)

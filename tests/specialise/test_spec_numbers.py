@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import cmath
 import itertools
 import math
 import random
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_raises, oracle, raised, same, scope
+from specialised_cases import check, check_all_ways, check_raises, oracle, raised, same, scope
 
 import autodiff_hook as ad
 
@@ -310,3 +311,24 @@ def test_a_function_with_a_rule_runs_as_often_as_in_the_plain_run():
     for count in (1, 2, 3):
         assert ad.gradient(lambda x: g(x) * x, 3.0) == (39.0,)
         assert len(calls) == count
+
+
+def matrix_powers(x):
+    a = [[cmath.exp(1j * x), 1j * x], [2j * x, cmath.cos(x)]]
+    for _ in range(2):
+        a = [[sum(a[i][k] * a[k][j] for k in range(2)) for j in range(2)] for i in range(2)]
+    return abs(a[0][0] + a[0][1])
+
+
+def of_mixed(x, n):
+    z = [x * 1j + k for k in range(n)]
+    total = sum(z)
+    return x * total.real + total.imag * sum([y * x for y in z], 1.0).imag + abs(sum(y * z[0] for y in z if n > 1))
+
+
+def test_sums_of_complex_numbers():
+    for x in (0.7, 1.2):
+        check_all_ways(matrix_powers, x)
+        for n in (3, 1, 3):
+            check(of_mixed, x, n, specialised=None)
+    check(lambda x: x * sum([1j * x for _ in range(int(x))]).real, 0.7, specialised=None)

@@ -466,3 +466,78 @@ def test_an_argument_that_is_an_array_to_numpy():
         cell, found = ad.gradient(lambda c, a: np.linalg.norm(c) * a, Cell([[3.0, 4.0]]), a)
         assert found == pytest.approx(5.0)
         assert cell.rows == pytest.approx(np.array([[0.6, 0.8]]) * a)
+
+
+class Quantity:
+    """A number with powers of units, which are a tuple of any length."""
+
+    def __init__(self, value, units=(0, 0)):
+        self.value, self.units = value, units
+
+    def __mul__(self, other):
+        if not isinstance(other, Quantity):
+            return Quantity(self.value * other, self.units)
+        return Quantity(self.value * other.value, tuple(a + b for a, b in zip(self.units, other.units)))
+
+    def __add__(self, other):
+        if other.units != self.units:
+            raise TypeError(f"{self.units} and {other.units}")
+        return Quantity(self.value + other.value, self.units)
+
+    def __float__(self):
+        return float(self.value) if self.units == (0, 0) else -1.0
+
+    def __int__(self):
+        return 3 if self.units > (0, 0) else 2
+
+    def __round__(self, digits=0):
+        return self.value * digits
+
+
+def with_units(a, b, n=4):
+    length, total = Quantity(a, (1, 0)), Quantity(0.0, (0, 0))
+    for i in range(n):
+        total = total + length * Quantity(b * i, (-1, 0))
+        length = length * Quantity(a)
+    return float(total) * int(length) + float(length) + round(total, 2)
+
+
+def test_objects_that_say_which_number_they_are():
+    for a, b in ((0.7, 0.3), (1.2, -0.9)):
+        check_all_ways(with_units, a, b)
+
+
+class Track:
+    """An object over whose items one iterates, also twice at once."""
+
+    def __init__(self, *items):
+        self.items = list(items)
+
+    def __iter__(self):
+        return iter(self.items)
+
+    def __iadd__(self, other):
+        for i, x in enumerate(other):
+            self.items[i] += x
+        return self
+
+    def __mul__(self, k):
+        return Track(*(x * k for x in self))
+
+    def dot(self, other):
+        return sum(map(lambda pair: pair[0] * pair[1], zip(self, other)))
+
+
+def over_one_object_twice(a, b, n=3):
+    tracks = [Track(a, b, 1.0), Track(b, 2.0, a)]
+    total = 0.0
+    for i in range(n):
+        for track in tracks:
+            track += tracks[i % 2] * 0.3
+        total += tracks[0].dot(tracks[0]) + sum(map(lambda x, y: x * y, iter(tracks[0]), tracks[1]))
+    return total
+
+
+def test_iterations_over_one_object():
+    for a, b in ((0.7, 0.3), (1.2, -0.9)):
+        check_all_ways(over_one_object_twice, a, b)

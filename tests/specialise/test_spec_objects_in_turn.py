@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from enum import Enum
+
 import pytest
-from specialised_cases import check
+from specialised_cases import check, check_all_ways
 
 from autodiff_hook import grad
 
@@ -231,3 +234,49 @@ def to_a_function_within(x):
 @pytest.mark.parametrize("x", [0.7, 1.3])
 def test_objects_in_turn(f, x):
     check(f, x, specialised=None)
+
+
+class Phase(Enum):
+    REST = 1
+    SPIKE = 2
+
+
+@dataclass(frozen=True)
+class Cell:
+    v: float
+    phase: Phase = Phase.REST
+
+
+def by_phase(x, n=7):
+    cell, total = Cell(x), 0.0
+    for _ in range(n):
+        if cell.phase is Phase.REST:
+            cell = replace(cell, v=cell.v * 1.1, phase=Phase.SPIKE)
+        else:
+            cell = Cell(cell.v * x)
+        total += cell.v
+    return total
+
+
+def stepped(cell, x):
+    match cell.phase:
+        case Phase.REST:
+            if cell.v > 1.0:
+                return replace(cell, v=0.1 * x, phase=Phase.SPIKE)
+            return replace(cell, v=cell.v + 0.3 * x)
+        case Phase.SPIKE:
+            return Cell(cell.v * 1.1)
+
+
+def by_a_step_that_may_give_nothing(x, n=7):
+    cell, total = Cell(x), 0.0
+    for _ in range(n):
+        cell = stepped(cell, x)
+        total += cell.v
+    return total
+
+
+@pytest.mark.parametrize("f", [by_phase, by_a_step_that_may_give_nothing])
+def test_objects_in_states(f):
+    for x in (0.7, 0.9, 1.4):
+        check_all_ways(f, x)

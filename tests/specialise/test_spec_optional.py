@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, check_all_ways, check_raises, same
+from specialised_cases import GENERIC, check, check_all_ways, check_raises, check_slopes, same
 
 import autodiff_hook as ad
 from autodiff_hook.runtime import specialising
@@ -483,3 +483,47 @@ def test_arrays_in_dicts_and_tuples_that_may_be_none():
     for ys in ([y, None, y * 2], [None, y], [y, y + 1.0]):
         check(observed_by_name, dict(zip("abc", ys)), x, specialised=None)
         check(observed_in_pairs, [(1.5, y) for y in ys], x, specialised=None)
+
+
+class Neighbours:
+    """Pairs that are near, which are looked for again when something has moved far."""
+
+    def __init__(self, cutoff):
+        self.cutoff, self.pairs, self.at = cutoff, None, None
+
+    def is_old(self, x):
+        return self.at is None or np.max(np.abs(x - self.at)) > 0.2
+
+    def search(self, x):
+        pairs = []
+        for i in range(len(x)):
+            for j in range(i):
+                if abs(x[i] - x[j]) < self.cutoff:
+                    pairs.append((i, j))
+        self.pairs, self.at = np.array(pairs), x.copy()
+
+
+def of_neighbours(x, n=5):
+    near, at, total = Neighbours(2.0), np.arange(5.0) * x, 0.0
+    for _ in range(n):
+        if near.is_old(at):
+            near.search(at)
+        i, j = near.pairs.T
+        total += np.sum((at[i] - at[j]) ** 2) + np.sum(near.at)
+        at = at * 1.1
+    return total
+
+
+def of_both_kinds_of_truth(x, n=4):
+    total, at = 0.0, np.array([x, -x])
+    for k in range(n):
+        is_first = k == 0 or at[k % 2] > 0.5
+        total += x * k if is_first and not (at[0] < 0.0 or k > 5) else x * x
+        total += x * (is_first is True) + x * is_first
+    return total
+
+
+def test_truths_of_python_and_of_numpy():
+    for x in (0.7, 0.9, 0.3):
+        check_all_ways(of_neighbours, x)
+        check_slopes(of_both_kinds_of_truth, x)

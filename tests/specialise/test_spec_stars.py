@@ -370,3 +370,25 @@ def test_a_list_that_a_call_has_no_room_for():
         assert ad.gradient(f, 2.0, 2) == (4.0, 0.0)
         with pytest.raises(TypeError, match="positional"):
             ad.gradient(f, 2.0, 3)
+
+
+class Curve:
+    def __init__(self, points):
+        self.points = points
+
+    def __call__(self, t):
+        out = [0.0, 0.0]
+        for k, (a, b) in enumerate(self.points):
+            out[0] += a * t**k
+            out[1] += b * t**k
+        return tuple(out)
+
+
+def of_native_code(x, y):
+    curve = Curve([[x, y], [y, 1.0], [0.5, x]])
+    return sum(math.hypot(*curve(0.1 * i)) for i in range(5))
+
+
+def test_a_tuple_of_any_length_is_spread_into_native_code():
+    check_all_ways(of_native_code, 0.7, 1.3)
+    check_all_ways(of_native_code, -0.4, 0.2)

@@ -216,3 +216,15 @@ def test_arrays_of_texts_that_become_arrays_of_numbers(monkeypatch):
         monkeypatch.setitem(globals(), "NAMES", np.array(names))
         for _ in range(3):
             assert ad.gradient(f, 0.7) == (pytest.approx(slope),)
+
+
+def by_a_pattern_that_nobody_has_asked_for(x, words=("A1", "3.5", "B2")):
+    total = 0.0
+    for i, word in enumerate(words):
+        total += x * i if re.match(r"[A-F]\d", word) else float(word) * x * x
+    return total
+
+
+def test_patterns_are_made_with_the_program():
+    re.purge()
+    check_all_ways(by_a_pattern_that_nobody_has_asked_for, 0.7)

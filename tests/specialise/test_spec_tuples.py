@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -267,3 +268,29 @@ def which_one_it_is(x, y):
 @pytest.mark.parametrize("f", [compared_and_added, which_one_it_is])
 def test_what_else_is_asked_of_them(f):
     check(f, 0.7, 0.9, specialised=None)
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+class Odd(Pair):
+    def __eq__(self, other):
+        return self.a != other.a
+
+
+def of_names(x, n=4):
+    total, p = 0.0, Pair(x, 1.0)
+    for i in range(n):
+        q = Pair(x, 1.0 + i // 2)
+        total += q.a * q.b if p == q else p.a * p.a
+        total += p.b if p < q or p != (x, 1.0) else x
+        p = q
+    return total + (x if Odd(x, 1.0) == Odd(x, 1.0) else 2.0 * x)
+
+
+def test_named_tuples_that_are_compared():
+    for x in (0.7, 1.3):
+        check(of_names, x, specialised=None)
+    check(lambda x: x * x if Pair(x, 1.0) == Pair(x, 1.0) else x, 0.7)

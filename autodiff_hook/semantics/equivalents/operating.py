@@ -133,3 +133,11 @@ LATER: Final[list[tuple[Any, Callable[..., Any]]]] = [
 """What looks into its arguments only as it is iterated over."""
 
 WITH_OPTIONS: Final[list[tuple[Any, Callable[..., Any]]]] = [(math.prod, product_of)]
+
+
+def converted(value: Any, method: Any, kind: type) -> Any:
+    """``float(a)``."""
+    number = method(value)
+    if not isinstance(number, kind):
+        raise TypeError(f"{method.__name__} returned non-{kind.__name__}")
+    return kind(number)

@@ -46,7 +46,7 @@ from autodiff_hook.transform.one_way.iterations import (
 )
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
-from autodiff_hook.transform.one_way.operators import CONVERSIONS, by_name, converted, is_object
+from autodiff_hook.transform.one_way.operators import by_name, converted, is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.signatures import asked, wrapped
 from autodiff_hook.transform.one_way.stores import require_apart, stored_result
@@ -66,7 +66,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import CONVERSIONS, look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.stopping import stopped

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from types import FunctionType, WrapperDescriptorType
 from typing import Any, Final, TypeGuard
 
@@ -14,7 +13,7 @@ from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of, plain_types
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import CONVERSIONS, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
@@ -76,13 +75,6 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
         several = isinstance(left, Outside) and isinstance(right, Outside)
         return inf.perform("is", operands) if several else Constant(False)
     return _first(inf, operands, asked)
-
-
-CONVERSIONS: Final[dict[Any, str]] = {
-    **{float: "__float__", complex: "__complex__", int: "__int__", str: "__str__", repr: "__repr__"},
-    **{abs: "__abs__", round: "__round__", math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__"},
-}
-"""The method that a function of one object asks; where it is missing, Python may ask others."""
 
 
 def converted(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:

@@ -74,7 +74,8 @@ def produced(inf: Inference, s: Statement, function: Any, args: Args) -> Stateme
     known = function in (enumerate, zip)
     if not known and function not in BEGUN or inf.block is None:
         return None
-    for operand in args if known else args[BEGUN[function]]:
+    for place in range(len(args)) if known else range(len(args))[BEGUN[function]]:
+        operand = args[place]
         if not known and number_types(inf.type_of(operand)):
             raise Refused(f"an iteration over {named(inf.type_of(operand))}")
         parts = items(inf, operand) if known else None
@@ -84,7 +85,8 @@ def produced(inf: Inference, s: Statement, function: Any, args: Args) -> Stateme
         elif is_iterated_by_code(inf, operand):
             made = Statement("get_iter", [operand], Variable(), None, s.position)
         if made is not None:
-            given = [made.made if x is operand else x for x in args]
+            # What begins twice over one object are two iterations.
+            given = [*args[:place], made.made, *args[place + 1 :]]
             s.op, s.operands, s.data = "call", [Constant(function), *given], ()
             inf.block.statements.insert(inf.index, made)
             return made

@@ -8,10 +8,10 @@ from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.asking import asked, require_answered
 from autodiff_hook.semantics.equivalents import remembering
-from autodiff_hook.transform.specialise.abstract import Abstract, Instance, Known, Number, Tuple
+from autodiff_hook.transform.specialise.abstract import BOOL, INT, Abstract, Instance, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.lattice import example_of, inert_class, number_types
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import known_as, pure
 from autodiff_hook.transform.specialise.program import Given
@@ -32,6 +32,32 @@ def ask(inf: Inference, s: Statement, cache: Any, keys: list[Operand]) -> Abstra
         s.op, s.data = "call", ()
         s.operands = [Constant(asked), Constant(cache), inf.world.arguments(), Constant(depending or None), *keys]
     return pure(inf, s, found)
+
+
+def number_of(inf: Inference, s: Statement, cache: Any, keys: list[Operand]) -> Abstract | None:
+    """Let a cache whose function reads nothing answer with a number for whole numbers and texts; None of others."""
+    kinds = [inf.type_of(x) for x in keys]
+    plain = all(number_types(kind) in (INT.types, BOOL.types) or inert_class(kind) is str for kind in kinds)
+    if inf.one_way or not plain or depends(cache, ()):
+        return None
+    found = outcome(cache, kinds, {})
+    types = number_types(found) or ()
+    if len(types) != 1:
+        return None
+    s.op, s.operands, s.data = "call", [Constant(answered_by), Constant(cache), *map(Constant, types), *keys], ()
+    return pure(inf, s, found)
+
+
+def answered_by(cache: Any, kind: type, *keys: Any) -> Any:
+    """What a cache answers; give up if that is something else than a number of this type."""
+    answer = cache(*keys)
+    if type(answer) is not kind:
+        raise Given("a cache answers with something else")
+    return answer
+
+
+def _answered_again(inf: Inference, s: Statement, args: Args) -> Abstract | None:
+    return number_of(inf, s, example_of(inf.type_of(args[0])), args[2:])
 
 
 def is_constant(answer: Abstract) -> bool:
@@ -72,5 +98,6 @@ def _constant(inf: Inference, s: Statement, args: Args) -> Abstract:
 QUESTIONS: Final[dict[Any, Any]] = {
     **dict.fromkeys((remembering.require_room, require_room), _with_room),
     asked: _asked_again,
+    answered_by: _answered_again,
 }
 OF_ALL_WAYS: Final[dict[Any, Any]] = {remembering.require_constant: _constant}

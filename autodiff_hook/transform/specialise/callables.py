@@ -62,8 +62,9 @@ def _constant(inf: Inference, s: Statement, function: Any, args: Args, kwargs: K
         types, options = [inf.type_of(x) for x in args], {k: inf.type_of(v) for k, v in kwargs.items()}
         require_inert(*types, *options.values())
         result = result_of(inf, function, types, options, constant=True)
-        if not has_numpy_outcome(function):
-            _require_kind(function, [*types, *options.values()], result)
+        kinds = [*types, *options.values()]
+        if not has_numpy_outcome(function) and not all(isinstance(x, Known) for x in kinds):
+            _require_kind(function, kinds, result)
         return pure(inf, s, result)
     if type(function) is not FunctionType:
         raise Refused(f"a call of {named(function)}, which is declared to have no derivative")
@@ -87,6 +88,9 @@ def _code(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwarg
     if type(function) is functools._lru_cache_wrapper:
         if all(isinstance(inf.type_of(x), Known) for x in args) and not (kwargs or inf.wanted):
             return caching.ask(inf, s, function, args)
+        number = None if kwargs or inf.wanted else caching.number_of(inf, s, function, args)
+        if number is not None:
+            return number
         if assigns(inf) and depends(function, ()):
             raise Refused("a cache that may come to see what has been changed")
     inner = implementation(function)

@@ -160,7 +160,11 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
         s.operands[0] = function = keeping.put_together(inf, s, function, callee)
     whole = inf.type_of(kwargs)
     named = whole.keys if isinstance(whole, Tuple) else ()
-    args = of_one_length(inf, args, arity(inf, function, named))
+    count, held = arity(inf, function, named), inf.type_of(args)
+    if count is None and isinstance(held, List) and isinstance(callee, Known) and registry.has_rules(callee.value):
+        # What is native takes items one by one.
+        count = len(held.example)
+    args = of_one_length(inf, args, count)
     if isinstance(inf.type_of(args), List) and not inf.one_way:
         values: list[Operand] = [Rest("rest", inf.before(s, "call", [Constant(tuple), args], ()))]
     else:

@@ -88,7 +88,7 @@ def cell_get(inf: Inference, s: Statement) -> Abstract:
         raise Refused("a captured variable that is not assigned")
     store = inf.stores.get(s.operands[0])
     if store is not None:
-        inf.orders.append((store, s))
+        inf.order(store, s)
     return alias(inf, s, found)
 
 

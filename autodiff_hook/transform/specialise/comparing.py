@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Statement, Variable
-from autodiff_hook.semantics.operations import COMPARE
-from autodiff_hook.transform.specialise import sets
+from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.semantics.operations import COMPARE, COMPARING_METHODS
+from autodiff_hook.transform.specialise import lists, named_tuples, sets
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
     Abstract,
+    Closure,
     Fresh,
     Instance,
     Known,
+    List,
     Mixed,
     Number,
     OneOf,
     Optional,
     Outside,
+    Partial,
     Record,
     Several,
     Tuple,
@@ -37,10 +41,12 @@ from autodiff_hook.transform.specialise.lattice import (
     is_none,
     is_number_of,
     is_virtual,
+    known,
     number_types,
     plain_types,
 )
-from autodiff_hook.transform.specialise.objects import method_of, object_class, special_method
+from autodiff_hook.transform.specialise.named_tuples import is_named
+from autodiff_hook.transform.specialise.objects import look, method_of, object_class, special_method
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert, require_value, spread
 from autodiff_hook.transform.specialise.results import outcome
 
@@ -64,13 +70,34 @@ def compare(inf: Inference, s: Statement) -> Abstract | None:
         return found
     if _decided_before_objects(inf, s):
         return None
+    if s.data in ("==", "!=") and any(_is_function_beside(*pair) for pair in ((a, b), (b, a))):
+        return known_as(inf, s, s.data == "!=")
     other = b if is_none(a) else a if is_none(b) else None
     if s.data in ("==", "!=") and other is not None and set(classes_of(other)) <= _CONTAINERS:
         return known_as(inf, s, s.data == "!=")
     if not inf.one_way and (object_class(a) or object_class(b)):
         return _compare_objects(inf, s, a, b)
+    s.operands = [_by_items(inf, s, x) for x in s.operands]
+    a, b = map(inf.type_of, s.operands)
     require_inert(a, b)
     return pure(inf, s, outcome(COMPARE[s.data], [a, b], {}))
+
+
+def _is_function_beside(made: Abstract, other: Abstract) -> bool:
+    """Whether one is a function that the program makes, and the other is something that has been there before."""
+    is_made = isinstance(made, (Closure, Partial)) and isinstance(other, Known)
+    return is_made and find_in_type(type(known(other)), "__eq__") is object.__eq__
+
+
+def _by_items(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """A tuple in the place of a named one, and of a list that stands for one: their items are compared."""
+    value = inf.type_of(operand)
+    if isinstance(value, List) and value.site.cls is tuple:
+        return inf.before(s, "call", [Constant(lists.as_tuple), operand], ())
+    name = COMPARING_METHODS[s.data]
+    if isinstance(value, Tuple) and is_named(value) and look(inf, value.cls, name) is getattr(tuple, name):
+        return named_tuples.plain(inf, s, operand)
+    return operand
 
 
 def _compare_objects(inf: Inference, s: Statement, a: Abstract, b: Abstract) -> Abstract | None:

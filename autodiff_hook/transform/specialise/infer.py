@@ -114,7 +114,7 @@ class Inference:
         self.results: set[Variable] = set()
         """Objects of library classes of which nothing but fields are read, however the class looks them up."""
         self.stores: dict[Operand, Statement] = {}
-        self.orders: list[tuple[Statement, Statement | Edge]] = []
+        self.orders: dict[Statement | Edge, list[Statement]] = {}
         """What assigns an attribute or a captured variable, and what reads it or takes it along."""
         self.pending = Worklist()
         self.taken: dict[Edge, None] = {}
@@ -257,6 +257,10 @@ class Inference:
         """Whether what is outside is another thing than on entry for who reads it; ``world.changing`` has the rest."""
         return False
 
+    def order(self, first: Statement, then: Statement | Edge) -> None:
+        """Require that a statement is run before another one, or before an edge is taken."""
+        self.orders.setdefault(then, []).append(first)
+
     def hold(self, made: Variable, name: str, value: Operand) -> None:
         """Give an object that the program makes an attribute, of which it is known that it stays."""
         self.fields[made, name] = value, None
@@ -367,6 +371,7 @@ class Inference:
             statement = block.statements[self.index]
             if statement.result is not None:
                 self.aliases.pop(statement.result, None)
+            self.orders.pop(statement, None)
             try:
                 result = self.evaluate(self, statement)
             except Refused as reason:

@@ -80,10 +80,21 @@ def join(a: Abstract, b: Abstract) -> Abstract:
         return OneOf(tuple(codes.values()))
     if is_virtual(a) or is_virtual(b):
         return Several()
+    if _is_truth(a) and _is_truth(b):
+        # Whichever it is, ``a or b`` is asked whether it holds.
+        return Number(_TRUTHS, example=bool(example_of(a)))
     classes = inert_class(a), inert_class(b)
     if classes[0] is not None and classes[0] is classes[1]:
         return Instance(classes[0], example=example_of(a))
     return ANY
+
+
+_TRUTHS: Final = frozenset({bool, np.bool_})
+
+
+def _is_truth(value: Abstract) -> bool:
+    """Whether a value is True or False, of Python's or of NumPy's."""
+    return inert_class(value) is np.bool_ or (number_types(value) or {float}) <= _TRUTHS
 
 
 def _wider(a: Any, b: Any) -> Any:

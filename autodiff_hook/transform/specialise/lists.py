@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.analysis import definitions, statements_of
-from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
@@ -37,7 +37,7 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.merging import ask_for_any_length, ask_for_objects
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
-from autodiff_hook.transform.specialise.plans import spread
+from autodiff_hook.transform.specialise.plans import alias, pure, require_inert, spread
 from autodiff_hook.transform.specialise.program import APPEND, DROP, ITEMS, PARTS, PURE, TAKE, Given, Program
 
 _EXAMPLES = 2
@@ -252,7 +252,7 @@ def slice_of(inf: Inference, s: Statement, owner: List) -> Abstract:
     """``items[a:b]``."""
     inf.plans[s] = PARTS
     made = new(inf, s, list(owner.example), *_items_of(owner))
-    if owner.site.cls is not None:
+    if owner.site.cls is not None and s.data != _COPIED:
         made.site.stand_for(owner.site.cls)
     return made
 
@@ -273,6 +273,20 @@ def sum_of(inf: Inference, s: Statement) -> Abstract | None:
     return new(inf, s, [*first.example, *second.example], *_items_of(first), *_items_of(second))
 
 
+def as_tuple(items: list[Any]) -> tuple[Any, ...]:
+    """The tuple that a list stands for, for what is asked of it as a whole."""
+    return tuple(items)
+
+
+def shown_as_tuple(inf: Inference, s: Statement, args: Args) -> Abstract:
+    """A call of ``as_tuple``."""
+    kind = inf.type_of(args[0])
+    if not isinstance(kind, List):
+        return alias(inf, s, args[0])
+    require_inert(*_items_of(kind))
+    return pure(inf, s, Instance(tuple, example=tuple(kind.example)))
+
+
 def require_lists(*kinds: List) -> None:
     """Refuse lists that are tuples for the program."""
     if any(kind.site.cls is not None for kind in kinds):
@@ -284,9 +298,13 @@ def copy_of(inf: Inference, s: Statement, owner: Operand) -> Abstract | None:
     kind = inf.type_of(owner)
     if not isinstance(kind, List) or inf.one_way:
         return None
-    s.op, s.operands, s.data = "getitem", [owner, Constant(slice(None))], None
+    s.op, s.operands, s.data = "getitem", [owner, Constant(slice(None))], _COPIED
     inf.plans[s] = PARTS
     return new(inf, s, list(kind.example), *_items_of(kind))
+
+
+_COPIED: Final = "copied"
+"""All items, where what they are in is not of the class of what has them."""
 
 
 def taken_apart(inf: Inference, s: Statement, owner: List, count: int) -> Abstract:

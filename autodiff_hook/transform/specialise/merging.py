@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from autodiff_hook.ir.types import Edge, Variable
+from autodiff_hook.ir.types import Edge, Operand, Variable
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -100,6 +100,9 @@ class Merging:
             return True
         if before is not None and _is_object_or_none(inf, before, abstract):
             ask_for_objects(inf, before, abstract)
+        if before is not None and before != abstract:
+            for attribute in [a for merged in self.merged.values() for a, x in merged.params.items() if x is param]:
+                ask_for_any_length(attribute, before, abstract)
         after = abstract if before is None else inf.joined(before, abstract)
         if before is not None and after == before:
             return False
@@ -138,7 +141,7 @@ class Merging:
             start = merged.starts.setdefault(edge, len(edge.args))
             edge.args[start : start + len(args)] = args
 
-    def _argument(self, edge: Edge, param: Variable) -> Variable:
+    def _argument(self, edge: Edge, param: Variable) -> Operand:
         for merged in self.merged.values():
             if param in merged.params.values() and edge in merged.starts:
                 place = merged.starts[edge] + list(merged.params.values()).index(param)
@@ -147,10 +150,9 @@ class Merging:
             own = [p for p in edge.target.params if not any(p in m.params.values() for m in self.merged.values())]
             first = min([m.starts[edge] for m in self.merged.values() if edge in m.starts], default=len(edge.args))
             place = own.index(param) - len(own) + first
-        found = edge.args[place] if place >= 0 else None
-        if not isinstance(found, Variable):
+        if place < 0:
             raise Refused("objects of several kinds")
-        return found
+        return edge.args[place]
 
     def confirm(self) -> None:
         """Refuse the program if something else was assigned to the objects than what they were made with."""
@@ -159,7 +161,9 @@ class Merging:
                 value = self.inf.type_of(self._argument(edge, param))
                 assert isinstance(value, Fresh)
                 stores = [self.inf.fields[value.made, name][1] for name in merged.params]
-                self.inf.orders += [(store, edge) for store in stores if store is not None]
+                for store in stores:
+                    if store is not None:
+                        self.inf.order(store, edge)
             if any(self._names(made) != list(merged.params) for made in (param, *merged.made)):
                 raise Changes("an attribute of one of several objects is assigned", built_of(merged.cls))
 
@@ -279,9 +283,15 @@ def ask_for_built(inf: Inference, a: Abstract, b: Abstract) -> None:
 
 def ask_for_any_length(name: str, a: Abstract, b: Abstract) -> None:
     """Tuples of several lengths come by the name of an attribute: it is followed again, with tuples of any length."""
-    counts = {None if (items := items_of_tuple(x)) is None else len(items) for x in (a, b)}
+    # A list that stands for a tuple has any.
+    counts = {None if (items := items_of_tuple(x)) is None else len(items) for x in (a, b) if not _is_of_any_length(x)}
+    counts |= {-1 for x in (a, b) if _is_of_any_length(x)}
     if len(counts) > 1 and None not in counts:
         raise Changes("tuples of several lengths are an attribute", (LENGTHS, name))
+
+
+def _is_of_any_length(value: Abstract) -> bool:
+    return isinstance(value, List) and value.site.cls is tuple
 
 
 def _may_be_called(value: Abstract) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copyreg
 import functools
+import math
 import operator
 import threading
 from abc import ABCMeta
@@ -221,7 +222,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
         inf.wanted[value.cls, name] = None
     elif field is not None and stored is not None and (found is _ARGS or not is_set_by_code(found)):
         if stored[1] is not None:
-            inf.orders.append((stored[1], s))
+            inf.order(stored[1], s)
         return "field", field
     if is_plainly(found, property) and type(found.fget) is FunctionType:
         return "property", found.fget
@@ -262,7 +263,7 @@ def assign(inf: Inference, s: Statement, target: Fresh, name: str, value: Operan
     if first is s:
         inf.fields[target.made, name] = value, s
     elif first is not None and inf.final(before) is inf.final(value):
-        inf.orders.append((first, s))
+        inf.order(first, s)
     else:
         inf.wanted[target.cls, name] = None
     inf.plans[s] = Alias(Constant(None))
@@ -274,11 +275,18 @@ _OPERATORS: Final = {
     **{COMPARE[op]: (name, COMPARING_METHODS[MIRRORED[op]]) for op, name in COMPARING_METHODS.items()},
 }
 """The methods that operators ask of what is on their left, and of what is on their right."""
+CONVERSIONS: Final[dict[Any, str]] = {
+    **{float: "__float__", complex: "__complex__", int: "__int__", str: "__str__", repr: "__repr__"},
+    **{abs: "__abs__", round: "__round__", math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__"},
+}
+"""The method that a function of one object asks; where it is missing, Python may ask others."""
 UNARY_DUNDERS: Final = {
     **{UNARY[op]: name for op, name in UNARY_METHODS.items()},
-    **{str: "__str__", repr: "__repr__", abs: "__abs__", operator.getitem: "__getitem__", len: "__len__"},
-    **{iter: "__iter__", next: "__next__"},
+    **{operator.getitem: "__getitem__", len: "__len__", iter: "__iter__", next: "__next__"},
+    **CONVERSIONS,
 }
+_KINDS: Final = (float, int, complex)
+"""Those of which the method gives what they give."""
 
 
 def class_of(value: Abstract) -> type | None:
@@ -321,6 +329,8 @@ def special_method(
         return None
     if function in UNARY_DUNDERS and first is not None:
         found = look(inf, first, UNARY_DUNDERS[function])
+        if type(found) is FunctionType and function in _KINDS:
+            return operating.converted, [*args, Constant(found), Constant(function)]
         return (found, args) if type(found) is FunctionType else None
     if function not in _OPERATORS:
         return None

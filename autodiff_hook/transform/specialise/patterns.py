@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from autodiff_hook.ir.types import Statement
+from autodiff_hook.ir.types import Args, Statement
 from autodiff_hook.transform.specialise import constants, lists
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Instance, Iterator, Known, Optional, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import inert_class
-from autodiff_hook.transform.specialise.plans import pure, require_inert
+from autodiff_hook.transform.specialise.lattice import inert_class, known
+from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
 from autodiff_hook.transform.specialise.texts import TEXT
 
 _MATCH: Final = Instance(re.Match, example=re.match("", ""))
@@ -20,6 +20,17 @@ _MATCH: Final = Instance(re.Match, example=re.match("", ""))
 def is_of_patterns(value: Abstract) -> bool:
     """Whether a value is a regular expression that is known, or what one has found."""
     return isinstance(value, Known) and type(value.value) is re.Pattern or inert_class(value) is re.Match
+
+
+def compiled(inf: Inference, s: Statement, args: Args) -> Abstract | None:
+    """``re.compile(text)`` and what else begins with it: a regular expression is made while the program is."""
+    given = [known(inf.type_of(x)) for x in args]
+    if len(given) != 2 or type(given[0]) is not str or not isinstance(given[1], int):
+        return None
+    try:
+        return known_as(inf, s, re.compile(*given))
+    except re.error as error:
+        raise Refused(str(error)) from error
 
 
 def method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract | None:

@@ -118,7 +118,7 @@ def _require_orders(inference: Inference) -> None:
     place |= {edge: (b, len(b.statements)) for b in blocks for edge in b.edges()}
     _cut_branches(inference)
     immediate = dominators(IR("", Signature(), blocks=blocks))
-    for store, read in inference.orders:
+    for store, read in [(store, read) for read, stores in inference.orders.items() for store in stores]:
         if store not in place or read not in place:
             continue
         (home, first), (block, second) = place[store], place[read]
@@ -283,8 +283,9 @@ def require_once(blocks: list[Block], loops_of: Mapping[Block, list[Loop]], infe
     if not homes:
         return
     used: set[Operand] = set()
+    read = count_uses(blocks)
     for block in blocks:
-        uses = [(x, s) for s in block.statements for x in s.operands]
+        uses = [(x, s) for s in block.statements for x in s.operands if s.op != "build_tuple" or s.result in read]
         # Loops that go on where others have stopped know how far these have come.
         begun = [(x, None) for x in block.terminator.operands if block.terminator.kind == "next" and x in given]
         for x, use in [*uses, *begun]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from collections.abc import Callable
 from functools import reduce
@@ -10,7 +11,16 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.specialise import caching, constants, dicts, draws, lists, named_tuples, number_questions
+from autodiff_hook.transform.specialise import (
+    caching,
+    constants,
+    dicts,
+    draws,
+    lists,
+    named_tuples,
+    number_questions,
+    patterns,
+)
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
@@ -31,6 +41,7 @@ from autodiff_hook.transform.specialise.abstract import (
     OneOf,
     Optional,
     Outside,
+    Partial,
     Record,
     Reference,
     Tuple,
@@ -54,9 +65,10 @@ from autodiff_hook.transform.specialise.lattice import (
 )
 from autodiff_hook.transform.specialise.merging import ask_for_objects
 from autodiff_hook.transform.specialise.objects import super_of, write_plainly
-from autodiff_hook.transform.specialise.plans import Question, items_of, known_as, pure, spread
-from autodiff_hook.transform.specialise.program import STRUCTURAL
+from autodiff_hook.transform.specialise.plans import Question, checked, items_of, known_as, pure, spread
+from autodiff_hook.transform.specialise.program import STRUCTURAL, Given
 from autodiff_hook.transform.specialise.results import abstract_of
+from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -201,7 +213,7 @@ def _callable(inf: Inference, s: Statement, args: Args) -> Abstract:
     value = inf.type_of(args[0])
     if isinstance(value, Known):
         return known_as(inf, s, callable(value.value))
-    if isinstance(value, (Closure, Bound)):
+    if isinstance(value, (Closure, Bound, Partial)):
         return known_as(inf, s, True)
     asked = _asked_of_classes(inf, s, args[0], lambda cls: any("__call__" in base.__dict__ for base in cls.__mro__))
     if asked is None:
@@ -255,6 +267,29 @@ def _extremum(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     return reduce(join, map(inf.type_of, args))
 
 
+def _sum(inf: Inference, s: Statement, args: Args) -> Abstract | None:
+    """``sum(items)`` of complex numbers, which is an int if there are none: then the program gives up."""
+    kind = inf.type_of(args[0]) if len(args) == 1 else None
+    item = kind.item if isinstance(kind, List) else None
+    if s.op != "call" or item is None or number_types(item) != _COMPLEX or inf.block is None:
+        return None
+    found = by_rule(inf, s, sum, args, {}, sum)
+    if s not in inf.checked:
+        inf.checked.add(s)
+        check = Statement("call", [Constant(_require_complex), s.made], None, ())
+        inf.block.statements.insert(inf.index + 1, check)
+    return Number(_COMPLEX, example=getattr(found, "example", 0j))
+
+
+_COMPLEX: Final = frozenset({complex})
+
+
+def _require_complex(total: Any) -> None:
+    """Give up if a sum is one of nothing."""
+    if type(total) is not complex:
+        raise Given("a sum of nothing")
+
+
 def _identity(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``id(x)`` of a list, a dict or an object of the program: what stands for it is one, too."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
@@ -300,6 +335,8 @@ QUESTIONS: Final[dict[Any, Question]] = {
     **number_questions.QUESTIONS,
     **draws.QUESTIONS,
     **caching.QUESTIONS,
+    lists.as_tuple: lists.shown_as_tuple,
+    re._compile: patterns.compiled,  # type: ignore[attr-defined]
     super: super_of,
     object.__init__: _nothing,
     object.__setattr__: write_plainly,
@@ -309,6 +346,8 @@ OF_ALL_WAYS: Final[dict[Any, Question]] = {
     id: _identity,
     hash: _hash,
     list: _list,
+    sum: _sum,
+    _require_complex: checked,
     max: _extremum,
     min: _extremum,
     **caching.OF_ALL_WAYS,

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.specialise.abstract import List
-from autodiff_hook.transform.specialise.lattice import is_real
+from autodiff_hook.transform.specialise.abstract import Abstract, List
+from autodiff_hook.transform.specialise.lattice import is_real, number_types
 from autodiff_hook.transform.specialise.program import APPEND, Program, RulePlan
 
 
@@ -32,11 +32,16 @@ def _begins(s: Statement, program: Program) -> bool:
     if s.op != "build_list" or s.operands or s.result is None:
         return False
     kind = program.types[s.result]
-    return isinstance(kind, List) and kind.item is not None and is_real(kind.item)
+    return isinstance(kind, List) and kind.item is not None and _is_of_one_kind(kind.item)
+
+
+def _is_of_one_kind(value: Abstract) -> bool:
+    """Whether the cotangent of a number is the same for a term and for the sum: none of them is real alone."""
+    return is_real(value) or number_types(value) == frozenset({complex})
 
 
 def _may_take(s: Statement, items: Operand, program: Program) -> bool:
     plan = program.plans.get(s)
     if plan == APPEND:
         return s.operands[0] is items and s.operands[1] is not items
-    return is_sum(plan) and s.result is not None and is_real(program.types[s.result])
+    return is_sum(plan) and s.result is not None and _is_of_one_kind(program.types[s.result])

@@ -242,8 +242,8 @@ def general(kind: Abstract) -> Abstract:
         if types & {complex, np.complex128, np.complex64}:
             raise Refused("a complex number")
         return Number(types, example=example_of(kind))
-    if isinstance(kind, Tuple) and kind.cls is tuple:
-        return Tuple(tuple(map(general, kind.items)), example=kind.example)
+    if isinstance(kind, Tuple) and kind.cls not in (list, dict):
+        return Tuple(tuple(map(general, kind.items)), kind.cls, example=kind.example)
     if isinstance(kind, (Array, Reference)) or codes_in(kind):
         return kind
     cls = inert_class(kind)

@@ -15,7 +15,10 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.wording import named
 
-_SAMPLES: Final = {float: (0.5, 1.5), int: (2, 3), bool: (True, True), complex: (0.5 + 0.5j, 1.5 - 0.5j)}
+_SAMPLES: Final[dict[type, tuple[Any, Any]]] = {
+    **{float: (0.5, 1.5), complex: (0.5 + 0.5j, 1.5 - 0.5j), int: (2, 3)},
+    **{bool: (True, True), np.bool_: (np.True_, np.True_)},
+}
 _AXES: Final = 16
 
 

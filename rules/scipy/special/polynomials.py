@@ -4,7 +4,8 @@ import numpy as np
 from scipy import special
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import elementwise
+from autodiff_hook.extend import elementwise, pure
+from autodiff_rules._constants import IS_OF_INTEGERS, declare
 
 IN_PARAMETERS = "an orthogonal polynomial with respect to its degree or parameters"
 
@@ -47,3 +48,13 @@ polynomial(
     lambda n, alpha, x: 2.0 * alpha * positive(n) * special.eval_gegenbauer(lower(n), alpha + 1.0, x),
 )
 polynomial(special.eval_jacobi, jacobi_x)
+
+NODES = [
+    getattr(special, f"roots_{name}")
+    for name in """
+        legendre chebyt chebyu chebyc chebys hermite hermitenorm laguerre sh_legendre sh_chebyt sh_chebyu
+    """.split()
+]
+"""Nodes and weights of quadrature, of which nothing but how many there are is asked."""
+declare(IS_OF_INTEGERS, *NODES)
+pure(*NODES)
