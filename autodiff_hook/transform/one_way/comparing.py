@@ -56,8 +56,8 @@ def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     arrays = all(isinstance(value, Array) for value in values)
     if not numbers and (inf.final(a) is inf.final(b) or arrays and inf.pin(inf.perform("is", [a, b]))):
         return True
-    others = any(kinds) or any(map(number_types, values)) or any(map(_is_dict, values))
-    if others and any(map(_is_text_or_none, values)):
+    holds = any(kinds) or any(map(number_types, values)) or any(map(_is_dict, values))
+    if holds and any(map(_is_text_or_none, values)):
         return False
     if not numbers and not any(map(is_object, values)):
         return bool(plainly(inf, a) == plainly(inf, b))
