@@ -44,12 +44,12 @@ def full_like_cotangent(ȳ, y, fill_value):
     return c
 
 
-@cotangents(np.arange, "start_or_stop, /, stop=None, step=1, *, dtype=None, **options", 0, "start_or_stop, step")
-def arange_cotangents(ȳ, y, start_or_stop, stop, step):
-    if is_truncated(y, start_or_stop * 1.0):
+@cotangents(np.arange, "start, stop=None, step=1, *, dtype=None, **options", 0, "start, step")
+def arange_cotangents(ȳ, y, start, stop, step):
+    if is_truncated(y, start * 1.0):
         return None, None
-    start = None if stop is None else unbroadcast(np.sum(ȳ), start_or_stop)
-    return start, unbroadcast(np.dot(ȳ, np.arange(len(y))), step)
+    first = None if stop is None else unbroadcast(np.sum(ȳ), start)
+    return first, unbroadcast(np.dot(ȳ, np.arange(len(y))), step)
 
 
 @cotangents(

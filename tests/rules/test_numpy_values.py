@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy_checks import Case, cases, check, complexes, normal, positive, single
 
-from autodiff_hook import strong
+from autodiff_hook import gradient, strong
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.specialised_runtime import fitted
 from autodiff_hook.testing import check_rule
@@ -281,6 +281,17 @@ def test_arange(args):
     _, pullback = registry.rule(np.arange, (float,) * len(args))(*args)
     count = len(np.arange(*args))
     assert pullback(np.ones(count)) == (count, None, count * (count - 1) / 2)
+
+
+def test_arange_of_names():
+    """``np.arange(start=a, step=s, stop=b)``."""
+
+    def total(start, step):
+        return np.sum(np.arange(start=start, step=step, stop=start + 3.5 * step) ** 2)
+
+    for start, step in ((0.5, 0.7), (1.5, 0.25), (-0.5, 1.25)):
+        places = start + step * np.arange(4)
+        assert gradient(total, start, step) == pytest.approx((2 * places.sum(), 2 * (places * np.arange(4)).sum()))
 
 
 def test_arange_of_a_stop():

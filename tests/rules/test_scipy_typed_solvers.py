@@ -56,6 +56,12 @@ def roots_from_a_guess(p):
     return optimize.newton(lambda x, a: np.exp(x) * a - 2.0, 1.0, args=(p,))
 
 
+def roots_with_reports(p):
+    x, told = optimize.newton(lambda x: np.exp(x) * p - 2.0, 1.0, full_output=True, disp=False)
+    y, found = optimize.brentq(lambda x, a: x**3 - a * x - 1.0, 0.0, 3.0, args=(p,), xtol=1e-13, full_output=True)
+    return x * y * found.root if told.converged and found.iterations else p
+
+
 def several_roots(p):
     def equations(x):
         a, b = x
@@ -128,6 +134,7 @@ PROGRAMS = [
     roots_of_methods,
     roots_of_arrays,
     roots_from_a_guess,
+    roots_with_reports,
     several_roots,
     several_roots_from_the_argument,
     one_root_of_several,

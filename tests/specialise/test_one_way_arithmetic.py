@@ -500,6 +500,24 @@ def test_stores_into_what_a_decomposition_gives():
     assert ad.gradient(decomposed, 0.3) == pytest.approx(slopes(decomposed, 0.3))
 
 
+def moved_grids(x):
+    """What makes several arrays of what it is given is stored into, each for itself."""
+    places = np.arange(0.5, 4.0)
+    grids = np.meshgrid(places, places[:3] * x)
+    across, down = Kept(grids) and grids
+    across -= x
+    down[across > 1.0] *= x
+    row = down[0]
+    down -= row
+    shared = np.meshgrid(places, places, copy=False)[0]
+    return float((across * across * down).sum() + (shared * x).sum() + (places * x).sum())
+
+
+def test_stores_into_grids():
+    check(moved_grids, 0.7)
+    assert ad.gradient(moved_grids, 0.7) == pytest.approx(slopes(moved_grids, 0.7))
+
+
 def stored_by_slices(x):
     values = Kept(np.array([x, x * x, 1.0])).values
     a = np.array([x, 2.0, x * x])

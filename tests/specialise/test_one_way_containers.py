@@ -407,6 +407,30 @@ def test_lists_from_outside_that_are_compared():
         check(compared_lists, 0.3, [1.0, 4.0])
 
 
+class Measured:
+    """Keeps its length, and of which ends it is."""
+
+    def __init__(self, start, end):
+        self.start, self.end = start, end
+        self.info = {"ends": None, "length": None}
+
+    def length(self):
+        ends = self.start, self.end
+        if self.info["ends"] != ends:
+            self.info["length"], self.info["ends"] = abs(self.end - self.start) ** 2, ends
+        return self.info["length"]
+
+
+def kept_length(x):
+    measured = Measured(complex(x, 1.0), complex(2.0, x))
+    once = measured.length() * measured.length()
+    return once * x if [{"x": x}, None] != [None, x] and [x, None] != [x, x] else once
+
+
+def test_what_equals_no_number():
+    check(kept_length, 0.3)
+
+
 PAIRS, ROWS = [("A", 1), ("B", 2)], [[1, 2], [3.0]]
 
 

@@ -108,3 +108,41 @@ def test_objects_that_hold_themselves():
         assert (of_ring[0].value, of_ring[1]) == pytest.approx((3.0, 4.0))
         assert (of_pair[0].then.value, of_pair[1]) == pytest.approx((4.5, 15.0))
     assert is_specialised(f)
+
+
+class Matrix(list):
+    def __init__(self, rows, weight):
+        super().__init__(rows)
+        self.weight = weight
+
+
+class Table(dict):
+    pass
+
+
+class Doubling(list):
+    def append(self, value):
+        super().append(2.0 * value)
+
+
+def copies_of_containers(x, given):
+    row = [x, 2.0]
+    a, table = Matrix([row, row], x), Table(a=x, l=[x, 2.0])
+    a.append(a)
+    b, found, other = copy.deepcopy(a), copy.deepcopy(table), copy.deepcopy(given)
+    b[0][0] *= x
+    found["l"].append(x)
+    other[0][1] *= x
+    same = b[2] is b and b[1] is b[0] and b is not a and type(found) is Table
+    return b[2][1][0] * a[0][0] * b.weight * (2.0 if same else 1.0) + sum(found["l"]) * len(table["l"]) + other[0][1]
+
+
+def copy_that_is_asked(x):
+    first, *_ = copy.deepcopy(Doubling([x, 1.0]))
+    return first * x
+
+
+def test_classes_of_containers():
+    for i in range(3):
+        check(copies_of_containers, 1.5 + i, Matrix([[1.0, 2.0 + i]], 3.0))
+        check(copy_that_is_asked, 1.5 + i, specialised=None)

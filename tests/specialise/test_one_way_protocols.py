@@ -447,6 +447,32 @@ def test_operations_of_containers_by_name():
     check(operations_by_name, 1.3, {"scale": 2.0})
 
 
+class Curve:
+    """Hands on the iteration over its segments."""
+
+    def __init__(self, *segments):
+        self.held, self.fixed, self.named = [*segments, "end"], segments, {"a": segments[0]}
+
+    def __iter__(self):
+        return self.held.__iter__()
+
+    def __len__(self):
+        return self.fixed.__len__() + self.named.__len__()
+
+
+def iterated_by_name(x, curve):
+    total = 0.0
+    for number, segment in enumerate(Curve(x, x * x)):
+        total += 0.0 if segment == "end" else segment * number
+    for segment in curve:
+        total += x * segment if segment != "end" else len(curve) * x
+    return total + sum(v * x for v in curve.fixed.__iter__()) * sum(curve.named[k] for k in curve.named.__iter__())
+
+
+def test_iterations_by_name():
+    check(iterated_by_name, 1.3, Curve(2.0, 3.0))
+
+
 class Angle:
     """Says which number it is, and what its functions give."""
 

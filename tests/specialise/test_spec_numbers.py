@@ -9,9 +9,14 @@ import random
 
 import numpy as np
 import pytest
+<<<<<<< HEAD
 from specialised_cases import check, check_all_ways, check_raises, oracle, raised, same, scope
+=======
+from specialised_cases import GENERIC, check, check_raises, has_all_ways, oracle, raised, same, scope
+>>>>>>> dfcd42c7d842db7742442f5cc2a7109af8f6d291
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 VALUES = [2.0, -1.5, 3, -2, 0, 0.0, -0.0, True, np.float64(2.5), np.float64(-0.5), np.float64(0.0)]
 
@@ -249,6 +254,26 @@ def test_powers_that_are_complex():
 
     for x in (2.0, -2.0, 3.0, -3.0):
         check(g, x, specialised=None)
+
+
+EXPONENTS = [1, 2.5, 3, -2, 0]
+
+
+def power_series(x, exponents):
+    total, product = 0.0, 1.0
+    for i, n in enumerate(exponents):
+        total += i * x**n
+    for n in EXPONENTS:
+        product *= x**n + pow(x, n)
+        product **= n / 2
+    return total * product
+
+
+def test_exponents_that_may_be_whole():
+    for x in (1.3, 0.7):
+        check(power_series, x, [2, 1.5, -1.0])
+        check(power_series, x, [0.5, 3])
+    assert GENERIC or ONE_WAY or has_all_ways(power_series, "gradient", "value")
 
 
 def test_random_numbers_are_drawn_as_in_the_plain_run():

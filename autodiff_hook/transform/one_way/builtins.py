@@ -65,6 +65,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Outside,
     Tuple,
 )
+from autodiff_hook.transform.specialise.calling import STEPS
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import CONVERSIONS, look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
@@ -145,7 +146,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
         if example is not None and example.dtype.kind == "O":
             s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
             return pure(inf, s, Instance(np.ndarray, example=example))
-    if issubclass(type(function), type) and function is not functools.partial:
+    if issubclass(type(function), type) and function is not functools.partial and function not in STEPS:
         return construct(inf, s, function, args, kwargs)
     return None
 

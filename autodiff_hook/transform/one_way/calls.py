@@ -114,7 +114,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
     if cls in (list, dict, set, frozenset) and hasattr(cls, name):
         owner = changeable(inf, owner)
     value = inf.type_of(owner)
-    if isinstance(value, Container):
+    if isinstance(value, Container) or isinstance(value, Tuple) and (value.cls, name) in METHODS:
         given, options = apart_by_name(args, names)
         if (value.cls, name) == (list, "sort"):
             return alias(inf, s, inf.call(Constant(sort), [owner, *given], options))

@@ -56,7 +56,8 @@ def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:
     arrays = all(isinstance(value, Array) for value in values)
     if not numbers and (inf.final(a) is inf.final(b) or arrays and inf.pin(inf.perform("is", [a, b]))):
         return True
-    if any(map(number_types, values)) and any(map(_is_text, values)):
+    holds = any(kinds) or any(map(number_types, values)) or any(map(_is_dict, values))
+    if holds and any(map(_is_text_or_none, values)):
         return False
     if not numbers and not any(map(is_object, values)):
         return bool(plainly(inf, a) == plainly(inf, b))
@@ -79,8 +80,8 @@ def _is_dict(value: Abstract) -> bool:
     return isinstance(value, (Container, Outside, Tuple)) and value.cls in DICTS
 
 
-def _is_text(value: Abstract) -> bool:
-    return type(example_of(value)) is str
+def _is_text_or_none(value: Abstract) -> bool:
+    return type(example_of(value)) in (str, type(None))
 
 
 def _is_fraction(value: Abstract) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from types import FunctionType, MemberDescriptorType
-from typing import Any
+from typing import Any, Final
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.kinds import DICTS
-from autodiff_hook.transform.one_way.building import is_buildable
+from autodiff_hook.transform.one_way.building import is_buildable, is_container_buildable
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import as_key, pairs, parts
+from autodiff_hook.transform.one_way.held import base_of, is_derived
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import is_open
@@ -103,6 +104,11 @@ def copied(inf: Path, operand: Operand, copies: Copies) -> Operand:
             made, held = instance(inf, value.cls), _attributes(inf, operand, value)
             done[name] = made
             inf.members(made).update((name, copied(inf, x, copies)) for name, x in held.items())
+        elif is_derived(value) and _is_filled_plainly(inf, value.cls):
+            made = done[name] = instance(inf, value.cls)
+            attributes = _attributes(inf, operand, value).items()
+            inf.members(made).update((name, copied(inf, x, copies)) for name, x in attributes)
+            inf.numbers[made] = copied(inf, inf.call(Constant(base_of(value.cls)), [operand]), copies)
         elif is_object(value):
             raise Refused(f"a deep copy of {named(value)}")
         else:
@@ -116,6 +122,20 @@ def copied(inf: Path, operand: Operand, copies: Copies) -> Operand:
 def is_plainly_copied(inf: Path, cls: type, hook: str) -> bool:
     """Whether the copy of an object is one of its class with the same attributes, and no code of the class is asked."""
     return is_buildable(cls) and type(cls) in (type, ABCMeta) and is_copied_plainly(inf, cls, hook)
+
+
+def _is_filled_plainly(inf: Path, cls: type) -> bool:
+    """The same of a class derived from ``list`` or ``dict``, to whose copy the items are added one by one."""
+    base = base_of(cls)
+    if not is_container_buildable(cls) or type(cls) not in (type, ABCMeta):
+        return False
+    return is_copied_plainly(inf, cls, "__deepcopy__", base, _FILLED[base])
+
+
+_FILLED: Final[dict[type, tuple[str, ...]]] = {
+    list: ("__iter__", "append"),
+    dict: ("__iter__", "__len__", "items", "__setitem__"),
+}
 
 
 def _attributes(inf: Path, operand: Operand, value: Fresh | Outside) -> dict[str, Operand]:

@@ -88,6 +88,11 @@ def _by_operation(op: str, swapped: bool = False) -> Method:
     return lambda inf, owner, args: inf.perform(op, [*args, owner] if swapped else [owner, *args])
 
 
+def _by_function(function: Any) -> Method:
+    """A special method that is called by its name: the builtin function that asks it."""
+    return lambda inf, owner, args: inf.call(Constant(function), [owner])
+
+
 def _compared(cls: type, op: str) -> Method:
     """``dict.__eq__(a, b)``, which asks no class what it says of that, and knows nothing but dicts."""
 
@@ -179,7 +184,9 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "clear"): _changes(dict.clear),
     (dict, "__setitem__"): _changes(dict.__setitem__, 1),
     **{(cls, name): _compared(cls, op) for cls in (list, dict) for name, op in (("__eq__", "=="), ("__ne__", "!="))},
-    **{(cls, "__getitem__"): _by_operation("getitem") for cls in (list, dict)},
+    **{(cls, "__getitem__"): _by_operation("getitem") for cls in (list, tuple, dict)},
+    **{(cls, "__iter__"): _by_operation("get_iter") for cls in (list, tuple, dict, set, frozenset)},
+    **{(cls, "__len__"): _by_function(len) for cls in (list, tuple, dict, set, frozenset)},
     **{(cls, "__contains__"): _by_operation("in", swapped=True) for cls in (list, dict, set)},
     **{(set, name): _of_item(getattr(set, name)) for name in ("add", "discard", "remove")},
     (set, "pop"): _pop_only,

@@ -12,7 +12,6 @@ import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.overlaps import in_pieces
-from autodiff_hook.transform.improve.shortcuts import FRESH, declared
 from autodiff_hook.transform.one_way import given_arrays
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -21,7 +20,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Instance,
-    Known,
     Number,
     Tuple,
     same_dtype,
@@ -39,8 +37,7 @@ def note(inf: Path, s: Statement, result: Operand) -> None:
     """Remember where an array comes from: from nothing else's memory, or from what it may be a view of."""
     if s.op.startswith("build_") or not _has_arrays(inf.type_of(result)):
         return
-    kind = inf.type_of(result)
-    if isinstance(kind, Array) and makes_new(s, inf.type_of) or isinstance(kind, Tuple) and _makes_new_ones(inf, s):
+    if (s.op == "call" or isinstance(inf.type_of(result), Array)) and makes_new(s, inf.type_of):
         inf.own.add(result)
         return
     base = base_of(s, inf.type_of)
@@ -49,12 +46,6 @@ def note(inf: Path, s: Statement, result: Operand) -> None:
     for operand in s.operands:
         if _has_arrays(inf.type_of(operand)):
             inf.views.setdefault(operand, []).append(result)
-
-
-def _makes_new_ones(inf: Path, s: Statement) -> bool:
-    """Whether a call gives several arrays, none of which shares memory with anything else."""
-    function = inf.type_of(s.operands[0]) if s.op == "call" else None
-    return isinstance(function, Known) and declared(FRESH, function.value)
 
 
 def _has_arrays(value: Abstract) -> bool:

@@ -29,6 +29,7 @@ from autodiff_hook.transform.specialise.gathering import gather
 from autodiff_hook.transform.specialise.kept import KEPT
 from autodiff_hook.transform.specialise.lattice import sites_in
 from autodiff_hook.transform.specialise.merging import LENGTHS, Merging
+from autodiff_hook.transform.specialise.peeling import peel
 from autodiff_hook.transform.specialise.program import PURE, STRUCTURAL, Alias, Outer, Plan, Program
 from autodiff_hook.transform.specialise.refining import Test, refine
 from autodiff_hook.transform.specialise.traps import Traps
@@ -336,6 +337,7 @@ class Inference:
             # But for their handlers, blocks are one.
             merge(body.blocks)
             gather(body.blocks, self.program.changed)
+            peel(body, code, self.program.changed)
         self.tests |= refine(body)
         return body
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_hook.ir.types import Edge, Operand, Variable
 from autodiff_hook.records import record
+from autodiff_hook.transform.specialise import peeling
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Dict,
@@ -106,6 +107,8 @@ class Merging:
         after = abstract if before is None else inf.joined(before, abstract)
         if before is not None and after == before:
             return False
+        if before is not None:
+            peeling.ask_for(inf, edge.target, before, abstract, after)
         inf.types[param] = after
         # Who has read what was known before will be visited again.
         inf.stale = inf.stale or before is not None and edge.target in inf.visited

@@ -12,6 +12,7 @@ import operator
 import threading
 from abc import ABCMeta
 from collections import defaultdict
+from collections.abc import Sequence
 from enum import Enum
 from types import (
     FunctionType,
@@ -181,9 +182,12 @@ def remembered(cls: type) -> list[str]:
     return [name for name in names if is_plainly(find_in_type(cls, name), functools.cached_property)]
 
 
-def is_copied_plainly(inf: Inference, cls: type, hook: str) -> bool:
-    """Whether a copy of an object has the same attributes, and nobody is asked, by ``hook`` or otherwise."""
-    plain = all(look(inf, cls, name) is getattr(object, name, None) for name in (hook, *_COPYING))
+def is_copied_plainly(inf: Inference, cls: type, hook: str, base: type = object, filled: Sequence[str] = ()) -> bool:
+    """Whether a copy of an object has the same attributes, and nobody is asked, by ``hook`` or otherwise.
+
+    ``filled``: what is asked besides of a class derived from a container, ``base``.
+    """
+    plain = all(look(inf, cls, name) is getattr(base, name, None) for name in (hook, *_COPYING, *filled))
     return plain and not inf.world.holds(Constant(copyreg.dispatch_table), copyreg.dispatch_table, cls)
 
 

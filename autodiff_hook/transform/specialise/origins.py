@@ -54,7 +54,7 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
         return False
     if is_numpy(function) and function not in _VIEWING and all(_has_no_memory(type_of(x)) for x in s.operands[1:]):
         return True
-    if function is np.array:
+    if function is np.array or function is np.meshgrid:
         return _is_copy(s, type_of)
     if function is np.diff:
         return len(s.operands) == 2

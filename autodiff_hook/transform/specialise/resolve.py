@@ -93,7 +93,7 @@ from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.spoken import require_native
-from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized, with_options
+from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
@@ -380,6 +380,6 @@ for _getter in (operator.itemgetter, operator.attrgetter, operator.methodcaller)
     BODIES[_getter] = helpers.getter
     STEPS.add(_getter)
 for _vectorizing in (np.vectorize, vectorizing.vectorized, vectorizing.vectorized_as_float):
-    BODIES[_vectorizing] = vectorized
-NAMED[np.vectorize] = with_options
+    BODIES[_vectorizing], NAMED[_vectorizing] = functools.partial(vectorized, kwargs={}), vectorized
+    STEPS.add(_vectorizing)
 BODIES[managing.manager], BODIES[managing.begun], BODIES[managing.ended] = halves.make, halves.begin, halves.end

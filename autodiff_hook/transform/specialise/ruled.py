@@ -53,6 +53,11 @@ def by_rule(
             folded = None
         if type(folded) in (int, float) and abs(folded) < 1 << 64:
             return known_as(inf, s, folded)
+    if any(function is power for power in _POWERS) and list(map(number_types, types)) == _MIXED:
+        # A float converts its exponent itself.
+        exponent = inf.before(s, "call", [Constant(float), args[1]], ())
+        s.operands = [exponent if x is args[1] else x for x in s.operands]
+        args, types = [args[0], exponent], [types[0], inf.type_of(exponent)]
     lax = [name for name, kind in options.items() if name.startswith("overwrite") and isinstance(kind, Known)]
     lax += [name for name, kind in options.items() if name == "out" and is_none(kind)]
     if lax:
@@ -123,6 +128,8 @@ def _is_none(inf: Inference, value: Any) -> bool:
 
 
 _POWERS: Final = (operator.pow, operator.ipow, pow)
+_MIXED: Final = [{float}, {float, int}]
+"""What a float and an exponent are that may be whole."""
 
 
 def _may_be_complex(types: list[Abstract]) -> bool:

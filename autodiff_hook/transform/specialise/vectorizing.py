@@ -27,8 +27,10 @@ _PLAIN: Final = (frozenset({float}), frozenset({int}))
 _FLOATS: Final = frozenset({float, np.float64})
 
 
-def vectorized(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
-    """A function is called for each number of one array of doubles, or each pair of two, with other numbers."""
+def vectorized(inf: Inference, s: Statement, called: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """A function is called for each number of an array of doubles, or each pair of two, with other numbers, or once."""
+    if called is np.vectorize and kwargs:
+        return _with_options(inf, s, args, kwargs)
     if called is np.vectorize and len(args) == 1:
         return partials.make(inf, s, [Constant(vectorizing.vectorized), *args], {})
     function: Operand = Constant(called)
@@ -37,11 +39,10 @@ def vectorized(inf: Inference, s: Statement, called: Any, args: Args) -> Abstrac
         function, *args = args
     elif type(called) is not np.vectorize or not _is_plain(called, called.pyfunc, called.otypes):
         raise Refused("a call of np.vectorize with options")
-    args = [_as_array(inf, s, x) for x in args]
-    together = _are_paired(inf, args)
-    kinds = list(map(inf.type_of, args[together:]))
-    others = any(number_types(kind) not in _PLAIN for kind in kinds[not together :])
-    if others or not args or not (together or _is_of_doubles(kinds[0])):
+    args, kwargs = [_handed_on(inf, s, x) for x in args], {name: _handed_on(inf, s, x) for name, x in kwargs.items()}
+    shaped = _shaped(inf, args)
+    single = [*args[shaped:], *kwargs.values()]
+    if not (args or kwargs) or not all([_is_single(inf.type_of(x)) for x in single]):
         raise Refused("a call of np.vectorize of something else than arrays of doubles and numbers")
     if type(called) is np.vectorize:
         check = Statement("call", [Constant(require_plain), function, *map(Constant, _options(called))], None, ())
@@ -50,11 +51,11 @@ def vectorized(inf: Inference, s: Statement, called: Any, args: Args) -> Abstrac
     for x, kind in zip(args, map(inf.type_of, args)):
         if isinstance(kind, Array) and kind.ndim != 1:
             inf.insert(Statement("call", [Constant(in_order), x], None, ()), plan=PURE)
-    code: Any = _CODE[bool(together), otypes is None]
-    return inline_call(inf, s, code, [function, *args], {})
+    code: Any = _CODE[shaped, otypes is None]
+    return inline_call(inf, s, code, [function, *args], kwargs)
 
 
-def with_options(inf: Inference, s: Statement, called: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+def _with_options(inf: Inference, s: Statement, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``np.vectorize(f, otypes=[float])``."""
     made = maker(inf, kwargs["otypes"]) if {*kwargs} == {"otypes"} else None
     held = made.operands if made is not None and made.op == "build_list" else list(kwargs.values())
@@ -65,23 +66,32 @@ def with_options(inf: Inference, s: Statement, called: Any, args: Args, kwargs: 
 
 
 _CODE: Final = {
-    (False, True): vectorizing.vectorized,
-    (False, False): vectorizing.vectorized_as_float,
-    (True, True): vectorizing.vectorized_together,
-    (True, False): vectorizing.vectorized_together_as_float,
+    (0, True): vectorizing.vectorized_once,
+    (0, False): vectorizing.vectorized_once_as_float,
+    (1, True): vectorizing.vectorized,
+    (1, False): vectorizing.vectorized_as_float,
+    (2, True): vectorizing.vectorized_together,
+    (2, False): vectorizing.vectorized_together_as_float,
 }
 
 
-def _are_paired(inf: Inference, args: Args) -> int:
-    """2 if the first two arguments are arrays of doubles, or a float and one; else 0."""
+def _is_single(kind: Abstract) -> bool:
+    """Whether a value is a plain number, a text or None, which NumPy hands on as it is."""
+    return number_types(kind) in _PLAIN or isinstance(kind, Known) and type(kind.value) in (bool, str, type(None))
+
+
+def _shaped(inf: Inference, args: Args) -> int:
+    """How many arguments say of what shape the result is: two arrays of doubles, a float and one, one, or none."""
     kinds = list(map(inf.type_of, args[:2]))
-    pair = len(kinds) == 2 and _is_of_doubles(kinds[1])
-    return 2 if pair and (_is_of_doubles(kinds[0]) or is_number_of(kinds[0], _FLOATS)) else 0
+    first, second, *_ = [*map(_is_of_doubles, kinds), False, False]
+    return 2 if second and (first or is_number_of(kinds[0], _FLOATS)) else int(first)
 
 
-def _as_array(inf: Inference, s: Statement, operand: Operand) -> Operand:
-    """A list or a tuple as NumPy takes it."""
+def _handed_on(inf: Inference, s: Statement, operand: Operand) -> Operand:
+    """A list, a tuple or a number as NumPy takes it."""
     kind = inf.type_of(operand)
+    if is_number_of(kind, _FLOATS) and number_types(kind) not in _PLAIN:
+        return inf.before(s, "call", [Constant(float), operand], ())
     cls = type(kind.value) if isinstance(kind, Known) else kind.cls if isinstance(kind, (List, Tuple)) else None
     listed = cls is list or cls is tuple
     return inf.before(s, "call", [Constant(np.asarray), operand], ()) if listed else operand

@@ -22,32 +22,49 @@ def moved(f, x, slack):
     return settled(x - (f(x) - stop_gradient(y)) / stop_gradient(slope), x)
 
 
+FIELDS = "root", "converged", "iterations", "function_calls", "flag", "method"
+LIKE = 0.5, True, 1, 1, "", ""
+
+
+def report(found):
+    if not found.converged:
+        raise ArithmeticError(found.flag)
+    return tuple([found[name] for name in FIELDS])
+
+
+def reporting(solver):
+    """A solver with ``full_output=True``, as what it reports has no derivative."""
+    return lambda f, *options: report(solver(f, *options, full_output=True, disp=False)[1])
+
+
 def defined(solver):
     """The root that a solver finds between two places."""
+    reported = reporting(solver)
 
-    def between(f, a, b, args=(), xtol=_xtol, rtol=_rtol, maxiter=_iter):
+    def between(f, a, b, args=(), xtol=_xtol, rtol=_rtol, maxiter=_iter, full_output=False, disp=True):
         def equation(x):
             return f(x, *args)
 
-        x = calling_back(solver, 0.5, equation, 0.5, stop_gradient(a), stop_gradient(b), (), xtol, rtol, maxiter)
-        return moved(equation, x, 10.0 * (xtol + rtol))
+        slack, options = 10.0 * (xtol + rtol), (stop_gradient(a), stop_gradient(b), (), xtol, rtol, maxiter)
+        if full_output:
+            result = described(equation, calling_back(reported, LIKE, equation, 0.5, *options), slack)
+            return result.root, result
+        return moved(equation, calling_back(solver, 0.5, equation, 0.5, *options), slack)
 
     DEFINITIONS[id(solver)] = between
+
+
+def described(equation, found, slack):
+    return result_of(RootResults, FIELDS, moved(equation, found[0], slack), *found[1:])
 
 
 for solver in (optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridder):
     defined(solver)
 
 
-FIELDS = "root", "converged", "iterations", "function_calls", "flag", "method"
-
-
 def scalar(f, *options):
     names = "method", "bracket", "x0", "x1", "xtol", "rtol", "maxiter"
-    found = optimize.root_scalar(f, **dict(zip(names, options)))
-    if not found.converged:
-        raise ArithmeticError(found.flag)
-    return tuple([found[name] for name in FIELDS])
+    return report(optimize.root_scalar(f, **dict(zip(names, options))))
 
 
 def one_root(
@@ -68,26 +85,28 @@ def one_root(
 
     if fprime is not None or fprime2 is not None:
         raise NotImplementedError  # The carried program is told a slope.
-    like, slack = (0.5, True, 1, 1, "", ""), (xtol or 0.0) + (rtol or 0.0)
-    found = calling_back(scalar, like, equation, 0.5, method, bracket, x0, x1, xtol, rtol, maxiter)
-    return result_of(RootResults, FIELDS, moved(equation, found[0], 10.0 * slack), *found[1:])
+    found = calling_back(scalar, LIKE, equation, 0.5, method, bracket, x0, x1, xtol, rtol, maxiter)
+    return described(equation, found, 10.0 * ((xtol or 0.0) + (rtol or 0.0)))
 
 
 DEFINITIONS[id(optimize.root_scalar)] = one_root
 
 
-def from_guess(func, x0, fprime=None, args=(), tol=1.48e-8, maxiter=50):
+def from_guess(func, x0, fprime=None, args=(), tol=1.48e-8, maxiter=50, *, full_output=False, disp=True):
     def equation(x):
         return func(x, *args)
 
     if fprime is not None:
         raise NotImplementedError  # The carried program is told a slope.
     start = stop_gradient(x0 * 1.0)
-    return moved(equation, calling_back(secant, start, equation, start, start, tol, maxiter), 10.0 * tol)
+    options = start, None, (), tol, maxiter
+    if full_output:
+        result = described(equation, calling_back(secant, LIKE, equation, start, *options), 10.0 * tol)
+        return result.root, result
+    return moved(equation, calling_back(optimize.newton, start, equation, start, *options), 10.0 * tol)
 
 
-def secant(f, x0, tol, maxiter):
-    return optimize.newton(f, x0, tol=tol, maxiter=maxiter)
+secant = reporting(optimize.newton)
 
 
 DEFINITIONS[id(optimize.newton)] = from_guess
