@@ -9,11 +9,7 @@ import random
 
 import numpy as np
 import pytest
-<<<<<<< HEAD
-from specialised_cases import check, check_all_ways, check_raises, oracle, raised, same, scope
-=======
-from specialised_cases import GENERIC, check, check_raises, has_all_ways, oracle, raised, same, scope
->>>>>>> dfcd42c7d842db7742442f5cc2a7109af8f6d291
+from specialised_cases import GENERIC, check, check_all_ways, check_raises, has_all_ways, oracle, raised, same, scope
 
 import autodiff_hook as ad
 from autodiff_hook.runtime.specialising import ONE_WAY

@@ -33,20 +33,12 @@ def polish(
     volatile: Container[Variable],
     guarded: bool,
 ) -> Site | None:
-<<<<<<< HEAD
-    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there is nothing of NumPy's.
-=======
-    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are but real numbers.
->>>>>>> 3bf45267254087ea7ba8eace91f7ad80b84f51b7
+    """Rewrite ``ir`` by the types of its variables; what is known in the end, None if there are but Python's reals.
 
     ``adjoint`` are the statements of derivatives. Where ``ir`` is ``guarded``, shapes that are equal in the examples
     are assumed to be so.
     """
-<<<<<<< HEAD
-    if "numpy" not in sys.modules or not any(map(_is_of_numpy, types.values())):
-=======
     if "numpy" not in sys.modules or not any(map(_has_kinds, types.values())):
->>>>>>> 3bf45267254087ea7ba8eace91f7ad80b84f51b7
         return None
     first = program_start(ir) if guarded else ir.entry
     outside = _outside(ir, first) if guarded else set[Variable]()
@@ -64,14 +56,9 @@ def polish(
     return site
 
 
-<<<<<<< HEAD
-def _is_of_numpy(abstract: Abstract) -> bool:
-    return isinstance(abstract, Array) or isinstance(abstract, Number) and np.float64 in abstract.types
-=======
 def _has_kinds(value: Abstract) -> bool:
-    """Whether cotangents of a value depend on more than that it is a number."""
-    return isinstance(value, Array) or isinstance(value, Number) and complex in value.types
->>>>>>> 3bf45267254087ea7ba8eace91f7ad80b84f51b7
+    """Whether cotangents of a value depend on more than that it is a number, or may be NumPy's."""
+    return isinstance(value, Array) or isinstance(value, Number) and not value.types.isdisjoint({complex, np.float64})
 
 
 def program_start(ir: IR) -> Block:
