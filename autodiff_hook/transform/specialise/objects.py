@@ -221,10 +221,9 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
     stored = inf.fields.get((value.made, name))
     field = None if stored is None else stored[0]
     found = look(inf, value.cls, name)
-    if field is not None and inf.final(field) is s.result:
-        # What the class has is read here first, and assigned to the object afterwards.
-        inf.wanted[value.cls, name] = None
-    elif field is not None and stored is not None and (found is _ARGS or not is_set_by_code(found)):
+    # Where it is what is read here, it is what the class has.
+    own = field is not None and inf.final(field) is not s.result
+    if own and stored is not None and (found is _ARGS or not is_set_by_code(found)):
         if stored[1] is not None:
             inf.order(stored[1], s)
         return "field", field
