@@ -233,3 +233,23 @@ def test_arrays_that_iterations_leave_on_some_ways_have_shapes():
     if not (GENERIC or ONE_WAY):
         found = ad.code_adjoint(bodies, x, 0.7)
         assert not any(name in found for name in ("unbroadcast", "fitted", "accumulate", "norm_cotangent", "_rule"))
+
+
+def staggered(eps, n):
+    ny, nx = eps.shape
+    e = eps * 1.0
+    h, k = np.zeros((ny - 1, nx)), np.zeros((ny, nx - 1))
+    for _ in range(n):
+        h -= 0.5 * (e[1:, :] - e[:-1, :])
+        k += 0.5 * (e[:, 1:] - e[:, :-1])
+        curl = (k[1:-1, 1:] - k[1:-1, :-1]) - (h[1:, 1:-1] - h[:-1, 1:-1])
+        e[1:-1, 1:-1] += 0.1 * eps[1:-1, 1:-1] * curl
+    return np.sum(e * e)
+
+
+def test_lengths_that_are_less_by_a_number_are_known():
+    for shape in ((4, 5), (6, 3), (3, 3)):
+        eps = 0.5 + np.arange(float(np.prod(shape))).reshape(shape) / 10.0
+        check(staggered, eps, 4)
+        if not GENERIC:
+            assert ONE_WAY or "unbroadcast" not in ad.code_adjoint(staggered, eps, 4)
