@@ -253,3 +253,21 @@ def test_lengths_that_are_less_by_a_number_are_known():
         check(staggered, eps, 4)
         if not GENERIC:
             assert ONE_WAY or "unbroadcast" not in ad.code_adjoint(staggered, eps, 4)
+
+
+def contracted(a, w, n):
+    total = 0.0
+    for _ in range(n):
+        u = np.einsum("ij,jk->ik", w, a)
+        total += np.sum(u * np.sin(u) + a * u) + np.einsum("...i,...i", u, u)[0]
+        a = a * 0.9 + u * a
+    return total
+
+
+def test_lengths_of_contractions_are_known():
+    for w in (np.eye(3) * 0.7, np.arange(9).reshape(3, 3)):
+        a = np.arange(12.0).reshape(3, 4) / 100.0
+        check(contracted, a, w, 2)
+        if not GENERIC:
+            # What the pullbacks of contractions give is not known.
+            assert ONE_WAY or ad.code_adjoint(contracted, a, w, 2).count("unbroadcast") < 5
