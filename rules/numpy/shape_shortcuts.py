@@ -7,7 +7,7 @@ import numpy as np
 from autodiff_hook.extend import ArrayFact, Constant, NumberFact, Symbol, TupleFact, reshaped, shaped, shortcut, typed
 from autodiff_hook.runtime.updates import stored_cotangent, updated
 from autodiff_rules.builtins import summands
-from autodiff_rules.numpy import _shared, rearranging, shapes
+from autodiff_rules.numpy import _shared, contractions, rearranging, shapes
 from autodiff_rules.numpy.shortcuts import is_plain_index, like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, NONE
 
@@ -64,6 +64,27 @@ def atleast_typing(site, array):
     """What is known of the value and the pullback."""
     known = site.fact(array) if site.is_array(array) and len(site.dims(array)) > 1 else None
     return TupleFact((known, None)) if known else None
+
+
+@typed(contractions.einsum_rule)
+def einsum_typing(site, subscripts, *factors, out=NONE, optimize=NONE):
+    """What is known of the value and the pullback: the lengths that the letters of the result have."""
+    text, facts = site.value(subscripts), [site.fact(x) for x in factors]
+    if type(text) is not str or site.value(out) is not None or not all(map(site.is_array, factors)):
+        return None
+    if not any(map(site.is_double, factors)) or any(
+        fact.dtype.kind not in "iu" and fact.dtype != float for fact in facts
+    ):
+        return None
+    terms, result, _ = contractions.explicit(text, tuple(len(fact.dims) for fact in facts))
+    lengths = {}
+    for term, fact in zip(terms, facts):
+        if len(term) != len(fact.dims):
+            return None
+        for letter, dim in zip(term, fact.dims):
+            if not site.shapes.same(lengths.setdefault(letter, dim), dim):
+                return None
+    return TupleFact((ArrayFact(DOUBLE, tuple(map(lengths.get, result))), None)) if result else None
 
 
 @shortcut(rearranging.opposite)

@@ -233,3 +233,41 @@ def test_arrays_that_iterations_leave_on_some_ways_have_shapes():
     if not (GENERIC or ONE_WAY):
         found = ad.code_adjoint(bodies, x, 0.7)
         assert not any(name in found for name in ("unbroadcast", "fitted", "accumulate", "norm_cotangent", "_rule"))
+
+
+def staggered(eps, n):
+    ny, nx = eps.shape
+    e = eps * 1.0
+    h, k = np.zeros((ny - 1, nx)), np.zeros((ny, nx - 1))
+    for _ in range(n):
+        h -= 0.5 * (e[1:, :] - e[:-1, :])
+        k += 0.5 * (e[:, 1:] - e[:, :-1])
+        curl = (k[1:-1, 1:] - k[1:-1, :-1]) - (h[1:, 1:-1] - h[:-1, 1:-1])
+        e[1:-1, 1:-1] += 0.1 * eps[1:-1, 1:-1] * curl
+    return np.sum(e * e)
+
+
+def test_lengths_that_are_less_by_a_number_are_known():
+    for shape in ((4, 5), (6, 3), (3, 3)):
+        eps = 0.5 + np.arange(float(np.prod(shape))).reshape(shape) / 10.0
+        check(staggered, eps, 4)
+        if not GENERIC:
+            assert ONE_WAY or "unbroadcast" not in ad.code_adjoint(staggered, eps, 4)
+
+
+def contracted(a, w, n):
+    total = 0.0
+    for _ in range(n):
+        u = np.einsum("ij,jk->ik", w, a)
+        total += np.sum(u * np.sin(u) + a * u) + np.einsum("...i,...i", u, u)[0]
+        a = a * 0.9 + u * a
+    return total
+
+
+def test_lengths_of_contractions_are_known():
+    for w in (np.eye(3) * 0.7, np.arange(9).reshape(3, 3)):
+        a = np.arange(12.0).reshape(3, 4) / 100.0
+        check(contracted, a, w, 2)
+        if not GENERIC:
+            # What the pullbacks of contractions give is not known.
+            assert ONE_WAY or ad.code_adjoint(contracted, a, w, 2).count("unbroadcast") < 5

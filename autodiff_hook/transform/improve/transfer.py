@@ -46,6 +46,10 @@ def _binary(site: Site, s: Statement) -> Fact | None:
     if s.data not in ARITHMETIC:
         return None
     if is_number(a) and is_number(b):
+        count = value_of(s.operands[1])
+        if s.data == "-" and isinstance(a, NumberFact) and a.dim is not None and type(count) is int and count >= 0:
+            # Where it would be negative it is the length of nothing.
+            return NumberFact(a.types, site.shapes.shorter(a.dim, count))
         return _numbers(s.data, a, b)
     if is_single(a) and is_single(b):
         return _of_points(a, b)
