@@ -39,7 +39,7 @@ def _place(code: Any, block: Block) -> tuple[Any, ...]:
 def peel(body: Body, code: Any, changed: Set[Any]) -> None:
     """Set the first iterations apart that were asked for, of inner loops before those of outer ones."""
     done = set[Block]()
-    while True:
+    while any(type(place) is tuple and place[0] is _PEELED for place in changed):
         loops = natural_loops(IR("", Signature(), blocks=body.blocks))
         asked = [loop for loop in loops if loop.header not in done and _place(code, loop.header) in changed]
         if not asked:
