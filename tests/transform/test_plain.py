@@ -110,3 +110,18 @@ def test_a_division_by_zero_that_only_the_gradient_has():
     with np.errstate(all="ignore"):
         for at in ((2.0, 3.0), (0.0, 3.0)):
             np.testing.assert_array_equal(gradient(f, *at), generic_gradient(f, *at))
+
+
+def test_numbers_of_other_precisions_keep_those_of_their_sums():
+    """A float of Python's would take on the precision of what it is multiplied by."""
+
+    def f(a, w):
+        out = np.zeros(3)
+        for i in range(3):
+            out[i] = math.sin(a * i) * a
+        return float(np.sum(out * out)) * float(w[0]) + a * w[1]
+
+    w = np.array([0.1, 0.3], np.float32)
+    for a in (0.7, 1.3):
+        for found, expected in zip(gradient(f, a, w), generic_gradient(f, a, w)):
+            np.testing.assert_allclose(found, expected, rtol=1e-12)

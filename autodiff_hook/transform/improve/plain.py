@@ -16,10 +16,13 @@ from autodiff_hook.ir.analysis import predecessors
 from autodiff_hook.ir.types import IR, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.improve.facts import NumberFact, is_number, value_of
 from autodiff_hook.transform.improve.site import Site
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number
 
 PLAIN: Final = "plain"
 """The mark of functions that compute with the numbers they are given, and are faster with Python's."""
 _PLAIN: Final = frozenset({float, int})
+_WHOLE_OR_DOUBLE: Final = "d?" + np.typecodes["AllInteger"]
+_OTHERS: Final = frozenset({np.float16, np.float32, np.longdouble})
 _FLOAT: Final = NumberFact(frozenset({float}))
 _ARITHMETIC: Final = {"binary": ("+", "-", "*", "/"), "inplace": ("+", "-", "*", "/"), "unary": ("-",)}
 _TAKING: Final = frozenset({"binary", "inplace", "unary", "compare", "call", "list_append", "build_tuple"})
@@ -27,8 +30,19 @@ _TAKING: Final = frozenset({"binary", "inplace", "unary", "compare", "call", "li
 
 
 def make_plain(ir: IR, site: Site, adjoint: set[Statement]) -> None:
-    """Convert cotangents where they become NumPy's, so that the arithmetic that follows is Python's."""
-    _Plain(ir, site, adjoint).run()
+    """Convert cotangents where they become NumPy's, so that the arithmetic that follows is Python's.
+
+    Not beside numbers of other precisions, which Python's take on (NEP 50).
+    """
+    if all(map(_is_double, site.types.values())):
+        _Plain(ir, site, adjoint).run()
+
+
+def _is_double(value: Abstract) -> bool:
+    """Whether a value is no number and no array, or of doubles or whole numbers."""
+    if isinstance(value, Array):
+        return value.dtype is not None and value.dtype.char in _WHOLE_OR_DOUBLE
+    return not isinstance(value, Number) or value.types.isdisjoint(_OTHERS)
 
 
 class _Plain:
