@@ -15,6 +15,7 @@ import logging
 import pickle
 import queue
 import random
+import sys
 import threading
 import time
 import types
@@ -1138,6 +1139,22 @@ def test_what_methods_store_in_what_their_class_holds(store, read):
     for _ in range(2):
         with pytest.raises(NotDifferentiable, match=r"somewhere_else\.f"):
             gradient(f, 0.7)
+
+
+@pytest.mark.parametrize(
+    "asked", ["globals()['kept']", "eval('kept + 0.0')", "getattr(sys.modules['kept_by_text'], 'kept')"]
+)
+def test_what_opaque_code_asks_for_by_a_text(asked, monkeypatch):
+    module = types.ModuleType("kept_by_text")
+    monkeypatch.setitem(sys.modules, "kept_by_text", module)
+    exec(f"import sys\nkept = 1.0\ndef read(): return {asked}", vars(module))
+
+    def f(x):
+        module.kept = x * x
+        return module.read() * x
+
+    with pytest.raises(NotDifferentiable, match=r"kept_by_text\.read"):
+        gradient(f, 0.7)
 
 
 def test_what_is_captured_by_what_native_code_calls():
