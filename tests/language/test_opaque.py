@@ -1186,6 +1186,8 @@ def test_code_in_which_a_number_is_written():
 def test_native_functions_that_opaque_code_chooses_are_constants():
     chosen = opaque("import math\ndef f(x): return math.sin if x > 0.0 else math.cos")
     check_gradient(lambda x: chosen(x)(x) * x, 0.7)
+    chosen = opaque("import numpy as np\ndef f(x): return np.sin")
+    check_gradient(lambda x: chosen(x)(x) * (call(np.sin, 1.0) > 0.0) * call(np.sin, 0.5) * x, 0.7)
 
 
 def test_a_thread_that_has_ended_when_its_caller_looks_again(monkeypatch):
