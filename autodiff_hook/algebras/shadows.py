@@ -322,7 +322,9 @@ def may_show(value: Any) -> bool:
         return not is_importable(value)
     if issubclass(cls, enum.Enum):
         return not is_importable(cls)
-    return issubclass(cls, (slice, np.ufunc)) or issubclass(cls, np.dtype) and value.metadata is not None
+    if issubclass(cls, np.ufunc):
+        return FunctionType in map(type, gc.get_referents(value))
+    return cls is slice or issubclass(cls, np.dtype) and value.metadata is not None
 
 
 BOUND: Final = (BuiltinFunctionType, MethodWrapperType)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import enum
 import gc
+import re
 import sys
 import weakref
 from collections.abc import Iterable, Iterator
@@ -374,8 +375,20 @@ def names_in(code: CodeType) -> frozenset[str]:
     found = _names.found.get(id(code))
     if found is None:
         within = [names_in(x) for x in code.co_consts if type(x) is CodeType]
-        found = _names.add(code, frozenset(code.co_names).union(*within))
+        found = _names.add(code, frozenset(code.co_names).union(_texts_in(code), *within))
     return found
+
+
+def _texts_in(code: CodeType) -> list[str]:
+    """The names in texts by which code may ask for globals and attributes."""
+    texts = [] if _BY_TEXTS.isdisjoint(code.co_names) else [x for x in code.co_consts if type(x) is str]
+    if _OF_CODE.isdisjoint(code.co_names):
+        return [text for text in texts if text.isidentifier()]
+    return [word for text in texts for word in re.findall(r"\w+", text)]
+
+
+_OF_CODE: Final = frozenset({"eval", "exec", "compile"})
+_BY_TEXTS: Final = _OF_CODE | {"getattr", "globals", "vars", "__dict__", "attrgetter", "methodcaller"}
 
 
 _names: Final[ByCode[frozenset[str]]] = ByCode(1 << 14)

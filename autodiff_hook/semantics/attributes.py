@@ -265,13 +265,18 @@ def _builtin_token(alg: Algebra, token: Any, name: str, owner: Any, value: Any) 
         return lose(alg, value, alg.unknown(failure(find_in_type(type(owner), name), "which may read what was stored")))
     if type(value) is np.flatiter:
         keep(alg, value, BASE, token)
-    if name in _OF_MEMORY and kind(owner) == "array" and value is not None and alg.read(owner, token) is not None:
+    if name in _OF_MEMORY and value is not None and _in_memory(alg, owner, token) is not None:
         return lose(alg, value, alg.unknown(failure(find_in_type(type(owner), name), "an attribute that has no rule")))
     return load_attribute(alg, owner, name, value)
 
 
 _OF_MEMORY: Final = ("base", "data")
-"""Attributes of arrays that show what is in their memory."""
+"""Attributes of arrays, and of numbers of NumPy's, that show what is in their memory."""
+
+
+def _in_memory(alg: Algebra, owner: Any, token: Any) -> Any:
+    form = kind(owner)
+    return alg.read(owner, token) if form == "array" else token if form == "number" else None
 
 
 def matters(owner: Any, name: str, value: Any) -> bool:

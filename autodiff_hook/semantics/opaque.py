@@ -226,6 +226,9 @@ def memory(alg: Algebra, values: list[Any], everything: bool = False) -> Iterato
     """The arrays that a call may write to, with copies of them; only those that matter, or all."""
     if not everything and not (alg.held or alg.others or alg.buffers or alg.shadows):
         return
+    if not any([type(value) is FunctionType for value in values]):
+        # What a class names is no affair of native code.
+        values = [value for value in values if kind_of(type(value)) not in ("number", "inert")]
     for array in reachable(values, True, alg.memories.given):
         if kind_of(type(array)) != "array" or not is_writeable(array):
             continue

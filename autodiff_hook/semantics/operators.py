@@ -17,7 +17,7 @@ from autodiff_hook.semantics.items import delitem, getitem, setitem
 from autodiff_hook.semantics.iteration import is_view, python_method
 from autodiff_hook.semantics.meanings import apply, as_function, meaning_of, means
 from autodiff_hook.semantics.methods import apply_method, attempts
-from autodiff_hook.semantics.opaque import call_opaque, describe_type
+from autodiff_hook.semantics.opaque import call_opaque, describe_type, first_lost
 from autodiff_hook.semantics.operations import BINARY, INPLACE, METHODS, NAMES, UFUNCS, UNARY, UNARY_METHODS
 from autodiff_hook.semantics.overrides import call_overridden, overrides
 from autodiff_hook.semantics.rules import OF_BITS, call_on_bits, call_rule, rule_for, whole_tokens
@@ -32,6 +32,8 @@ def binary(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     if type(a) in REAL and type(b) in REAL:
         if t[0] is None and t[1] is None:
             return BINARY[op](a, b), None
+        if type(a) is int and type(b) is int and (lost := first_lost(alg, t)) is not None:
+            return BINARY[op](a, b), lost
         # NumPy warns where Python raises: the partial derivatives of a quotient are not to do so once more.
         if op in PARTIALS and (op != "/" or type(b) is float and type(a) is not np.float64):
             if alg.numbers is None:
@@ -194,9 +196,7 @@ def unary(alg: Algebra, t: Any, op: str, a: Any) -> Result:
         return function(a), None
     rule = registry.rule(function, (type(a),))
     if rule is not None:
-        if id(function) in OF_BITS:
-            return call_on_bits(alg, t, function, (a,))
-        whole = whole_tokens(alg, (a,), t)
+        whole = None if type(a) is int else whole_tokens(alg, (a,), t)
         if whole is None:
             return call_rule(alg, t, rule, function, (a,), {})
         return (function(a), None) if whole[0] is None else alg.call_rule(rule, function, (a,), {}, whole)

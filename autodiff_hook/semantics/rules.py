@@ -116,6 +116,9 @@ def call_on_bits(alg: Algebra, t: Any, function: Any, args: Args) -> Result:
     """Bits are constants, but those of an unknown integer may be what is left of a float: so a slope of 0 passes."""
     if not some(t):
         return function(*args), None
+    lost = first_lost(alg, t)
+    if lost is not None:
+        return function(*args), lost
 
     def rule(*given: Any) -> tuple[Any, Any]:
         return function(*given), lambda cotangent: (0.0,) * len(given)
@@ -192,7 +195,8 @@ def _checked(alg: Algebra, value: Any, token: Token, function: Any, args: Args, 
         return value, None if any(moving is not None and _has_floats(x) for x, moving in pairs) else token
     if type(value) is not np.ndarray and is_strange(value, args):
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
-    return value, token
+    lost = first_lost(alg, tokens) if type(value) is int else None
+    return value, token if lost is None else lost
 
 
 def _has_floats(value: Any) -> bool:

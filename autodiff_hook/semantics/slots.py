@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from types import CellType
+from types import CellType, ModuleType
 from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result, ended, keep, keep_all, keep_keys, load, note_kept, note_made
@@ -13,6 +13,11 @@ from autodiff_hook.ir.types import UNBOUND
 def global_loaded(alg: Algebra, t: Any, name: str, value: Any, globals_: dict[str, Any]) -> Result:
     """Note the load of a global variable, or of a builtin, that may have been stored to."""
     return value, load(alg, namespace_of(name, globals_), name, value)
+
+
+def imported(alg: Algebra, t: Any, name: str, value: Any, module: Any) -> Result:
+    """Note what ``from module import name`` has found: an attribute of the module that may have been stored to."""
+    return value, load(alg, module.__dict__, name, value) if isinstance(module, ModuleType) else None
 
 
 def namespace_of(name: str, globals_: dict[str, Any]) -> dict[str, Any]:

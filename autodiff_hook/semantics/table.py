@@ -104,6 +104,7 @@ TABLE.update(
         "binary": operators.binary,
         "inplace": operators.inplace,
         "global": slots.global_loaded,
+        "import_from": slots.imported,
         "store_global": slots.store_global,
         "name_get": class_bodies.name_get,
         "name_del": class_bodies.name_del,

@@ -75,8 +75,8 @@ def searched_in(call: Callable[..., Any], *args: Any) -> list[Any]:
     found: list[Any] = []
     levels = Walk.levels
 
-    def noting(self: Walk, value: Any) -> Iterator[list[Any]]:
-        for items in levels(self, value):
+    def noting(self: Walk, *values: Any) -> Iterator[list[Any]]:
+        for items in levels(self, *values):
             found.extend(items)
             yield items
 

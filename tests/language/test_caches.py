@@ -11,6 +11,7 @@ import math
 import sys
 import types
 import zlib
+from operator import xor
 
 import numpy as np
 import pytest
@@ -422,6 +423,8 @@ by_a_hash = [
         *(hash, lambda x: hash((x, "cube")), lambda x: hash(str(x)), lambda x: hash(Place(x))),
         *(lambda x: hash(("cube", Point(x))), lambda x: zlib.adler32(np.array([x]).tobytes())),
         *(lambda x: hash((np.array([x]).tobytes(), None)), lambda x: hash(frozenset([x]))),
+        *(lambda x: hash(x) ^ hash((x, 1)), lambda x: -hash(x) * 31 + 7, lambda x: abs(hash(x)) % (1 << 31) << 1),
+        lambda x: functools.reduce(xor, map(hash, [x, x * x])),
     )
 ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import numbers
 import operator
 import types
 
@@ -452,3 +453,17 @@ IN_ORDER = functools.cmp_to_key(lambda a, b: (a > b) - (a < b))
 @gradient_at(1.3)
 def test_what_is_compared_by_a_key_from_before(x):
     return sorted([x * x, x], key=IN_ORDER)[0] * IN_ORDER(x).obj * IN_ORDER(obj=x * x).obj
+
+
+@gradient_at(1.3)
+def test_what_is_imported_from_a_module(x):
+    numbers.kept = x * x
+    from numbers import Real, kept
+
+    del numbers.kept
+    return kept * x if isinstance(x, Real) else x
+
+
+def test_the_memory_of_a_number():
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda x: np.float64(x).data[()] * x, 1.3)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import collections
+import functools
 import operator
 
+import numpy as np
+import pytest
 from helpers import gradient_at, searched_in
+from in_all_modes import MODES, differences
 
 from autodiff_hook.api import generic_gradient
 
@@ -287,3 +291,36 @@ def test_what_tuples_hold_becomes_items_of_dicts(x):
     weights = [1.0, 2.0, 3.0, 5.0, 7.0]
     total = sum(w * v for w, v in zip(weights, d.values())) + ordered["b"] * default["a"] + user["b"]
     return total + named["2"] + sum(k * v for k, v in doubled.items())
+
+
+def equal_keys_of_other_types(x, p, q):
+    held = {1: x, True: x * x, 1.0: x**3}  # noqa: F601
+    return held[1] + sum(held.values()) * len({p: x, q: 2.0})
+
+
+def equal_keys_that_are_given(x, p, q):
+    held = {p: x, q: 2 * x, (p, 1): x * x, (q, 1): x**3}
+    return held[p] * held[q] * x + held[p, 1] * held[q, True]
+
+
+def equal_keys_of_a_constant(x, p, q):
+    held = {p: x * x, q: 5.0}
+    return held[p] * x**3
+
+
+def equal_keys_of_arrays(x, p, q):
+    held = {p: np.array([x, 1.0]), q: np.array([x * x, x])}
+    return held[p][0] * x + np.sum(held[q]) ** 2
+
+
+@pytest.mark.parametrize(
+    "f", [equal_keys_of_other_types, equal_keys_that_are_given, equal_keys_of_a_constant, equal_keys_of_arrays]
+)
+def test_the_last_of_equal_keys_counts(f):
+    for p, q in ((1, 2), (1, 1), ("a", "b"), ("a", "a"), (1, 1.0), (0.0, False)):
+        for mode, differentiated in MODES.items():
+            given = functools.partial(f, p=p, q=q)
+            assert differentiated(given, 1.3) == pytest.approx(differences(given, 1.3, 2 if mode == "hvp" else 1)), (
+                p,
+                q,
+            )

@@ -15,6 +15,7 @@ import logging
 import pickle
 import queue
 import random
+import sys
 import threading
 import time
 import types
@@ -1140,6 +1141,22 @@ def test_what_methods_store_in_what_their_class_holds(store, read):
             gradient(f, 0.7)
 
 
+@pytest.mark.parametrize(
+    "asked", ["globals()['kept']", "eval('kept + 0.0')", "getattr(sys.modules['kept_by_text'], 'kept')"]
+)
+def test_what_opaque_code_asks_for_by_a_text(asked, monkeypatch):
+    module = types.ModuleType("kept_by_text")
+    monkeypatch.setitem(sys.modules, "kept_by_text", module)
+    exec(f"import sys\nkept = 1.0\ndef read(): return {asked}", vars(module))
+
+    def f(x):
+        module.kept = x * x
+        return module.read() * x
+
+    with pytest.raises(NotDifferentiable, match=r"kept_by_text\.read"):
+        gradient(f, 0.7)
+
+
 def test_what_is_captured_by_what_native_code_calls():
     def f(x):
         class Made:
@@ -1169,6 +1186,8 @@ def test_code_in_which_a_number_is_written():
 def test_native_functions_that_opaque_code_chooses_are_constants():
     chosen = opaque("import math\ndef f(x): return math.sin if x > 0.0 else math.cos")
     check_gradient(lambda x: chosen(x)(x) * x, 0.7)
+    chosen = opaque("import numpy as np\ndef f(x): return np.sin")
+    check_gradient(lambda x: chosen(x)(x) * (call(np.sin, 1.0) > 0.0) * call(np.sin, 0.5) * x, 0.7)
 
 
 def test_a_thread_that_has_ended_when_its_caller_looks_again(monkeypatch):

@@ -111,9 +111,10 @@ def test_lists_of_rows(program, form):
         np.testing.assert_allclose(ad.hvp(f, (p,), (v,))[0], differences, rtol=1e-5, atol=1e-4)
 
 
-def test_a_derivative_by_an_entry_that_is_zero_is_kept():
+@pytest.mark.parametrize("form", [sparse.lil_array, sparse.dok_array, sparse.dok_matrix])
+def test_a_derivative_by_an_entry_that_is_zero_is_kept(form):
     def f(p):
-        a = sparse.lil_array((2, 2))
+        a = form((2, 2))
         a[0, 0] = p[0]
         a[0, 1] += p[0]
         a[[1, 1], [0, 1]] = p
@@ -121,6 +122,17 @@ def test_a_derivative_by_an_entry_that_is_zero_is_kept():
 
     for p in (np.zeros(2), np.ones(2)):
         np.testing.assert_allclose(ad.gradient(f, p)[0], [4.0, 2.0])
+
+
+def test_entries_of_a_vector_that_are_zero():
+    def f(p):
+        a = sparse.dok_array((4,))
+        a[1], a[0] = p[0], 0.0
+        a[[2, 3]] = p
+        return a.toarray() @ np.arange(4.0)
+
+    for p in (np.zeros(2), np.ones(2)):
+        np.testing.assert_allclose(ad.gradient(f, p)[0], [3.0, 3.0])
 
 
 def test_a_matrix_from_outside_is_changed():

@@ -31,6 +31,8 @@ from autodiff_hook.transform.generic.runs import Run
 Runtime = Mapping[str, Callable[..., object]]
 
 _NONE: Final = Constant(None)
+_LOADING: Final = ("global", "import_from")
+"""What is done natively, and then noted."""
 _WITH_GLOBALS: Final = ("global", "store_global", "name_get")
 _DELEGATING: Final = ("yield_from_iter", "awaitable")
 
@@ -201,9 +203,9 @@ class _Carrying:
         """Hand the statement to the runtime, which gives value and token."""
         op, operands, data = statement.op, statement.operands, Constant(statement.data)
         result = statement.result or Variable()
-        if op == "global":
+        if op in _LOADING:
             with out.guarded(handler):
-                operands = [out.emit("global", data=statement.data)]
+                operands = [out.emit(op, *operands, data=statement.data), *operands]
             handler = None
         if op in _WITH_GLOBALS:
             operands = [*operands, out.call(globals)]

@@ -18,7 +18,7 @@ from autodiff_hook.transform.generic.runs import Lookup, Run, runs_of
 
 _PLAIN: Final = frozenset(
     "delete_global cell_del is is_not get_len check yield "
-    "build_class_function import_name import_from push_exc pop_exc eg_match prep_reraise_star "
+    "build_class_function import_name push_exc pop_exc eg_match prep_reraise_star "
     "match_mapping match_sequence aiter anext end_async_for enter_async intrinsic "
     "cleanup_throw forget".split()
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.improve.pairs import calls
-from autodiff_hook.transform.specialise.abstract import Array, List, Number, Reference, Tuple
+from autodiff_hook.transform.specialise.abstract import Array, Known, List, Number, Reference, Tuple
 from autodiff_hook.transform.specialise.invariants import item_or_none
 from autodiff_hook.transform.specialise.joint_buffers import Buffers, holds_tuples, is_zero
 from autodiff_hook.transform.specialise.joint_primal import NONE, ZERO
@@ -199,13 +199,26 @@ class Items(Buffers):
         """Go back over the beginning of a list or a dict: its items, written out or repeated."""
         if s.op in ("build_list", "build_map"):
             pairs = list(zip(s.operands[::2], s.operands[1::2])) if s.op == "build_map" else list(enumerate(s.operands))
-            for key, operand in pairs:
-                if operand in self.needs and has_slots(self.program.type_of(operand)):
-                    place = Constant(key) if isinstance(key, int) else self._index(key, out)
+            overwrites = s.op == "build_map" and not self._are_apart(s.operands[::2])
+            for key, operand in reversed(pairs):
+                takes = operand in self.needs and has_slots(self.program.type_of(operand))
+                if not takes and not overwrites:
+                    continue
+                place = Constant(key) if isinstance(key, int) else self._index(key, out)
+                if takes:
                     slot = self.builder.emit(out, "getitem", self._buffer(s.made, out), place, position=s.position)
                     self._give_slot(slot, operand, (), out)
+                if overwrites:
+                    blank = self._blank(self._pattern_at(s.made, place), out)
+                    change = self._buffer(s.made, out), place, blank
+                    self.builder.emit(out, "setitem", *change, result=False, position=s.position)
             return
         self._reverse_repeated(s, out)
+
+    def _are_apart(self, keys: list[Operand]) -> bool:
+        """Whether it is certain that no two keys are equal."""
+        kinds = list(map(self.program.type_of, keys))
+        return len(keys) < 2 or len({kind.value for kind in kinds if isinstance(kind, Known)}) == len(keys)
 
     def _reverse_repeated(self, s: Statement, out: Block) -> None:
         owner = next(x for x in s.operands if isinstance(self.program.type_of(x), (Tuple, List)))
