@@ -118,10 +118,11 @@ def test_numbers_of_other_precisions_keep_those_of_their_sums():
     def f(a, w):
         out = np.zeros(3)
         for i in range(3):
-            out[i] = math.sin(a * i) * w[i]
+            out[i] = float(math.sin(a * i) * w[i]) * 3.0 * a
         return float(np.sum(out * out))
 
     w = np.array([0.1, 0.3, 0.7], np.float32)
     for a in (0.7, 1.3):
-        rows = [(math.sin(a * i) * w[i], float(w[i]) * i * math.cos(a * i)) for i in range(3)]
-        assert gradient(f, a, w)[0] == pytest.approx(sum(2.0 * float(r) * s for r, s in rows), rel=1e-12)
+        rows = [(float(math.sin(a * i) * w[i]), float(w[i]) * i * math.cos(a * i)) for i in range(3)]
+        expected = sum(2.0 * 9.0 * (a * a * r * s + a * r * r) for r, s in rows)
+        assert gradient(f, a, w)[0] == pytest.approx(expected, rel=1e-12)
