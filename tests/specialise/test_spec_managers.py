@@ -219,6 +219,21 @@ def settings_of_another_time(x):
     return np.sum(stack.rows[1] * stack.rows[0])
 
 
+def settings_that_are_read(x):
+    before = np.seterr(all="ignore")
+    y = x * x if before["over"] == "warn" else x
+    after = np.seterr(**before)
+    return np.sum(y) * (2.0 if "ignore" in after.values() else 3.0) * len(before)
+
+
+def test_settings_that_are_read():
+    """What stands for them in a typed program says nothing of them."""
+    x = np.array([0.7, 1.3])
+    for over, expected in (("warn", 16.0 * x), ("ignore", np.full(2, 8.0)), ("warn", 16.0 * x)):
+        with np.errstate(over=over):
+            np.testing.assert_allclose(ad.gradient(settings_that_are_read, x)[0], expected)
+
+
 def test_settings_that_are_put_back():
     with np.errstate():
         x = np.array([0.7, 1.3])

@@ -56,20 +56,26 @@ def managed_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwa
 
 
 class Before(Silence):
-    """What was done about errors of floats before ``np.seterr`` said something else."""
+    """What was done about errors of floats before ``np.seterr`` said something else: nothing is known of it."""
+
+    def __init__(self, inf: Path) -> None:
+        super().__init__("seterr")
+        self.kept = {name: inf.token(name, ANY) for name in _ERRORS}
 
 
 def _errors_set(inf: Path, kwargs: Kwargs, values: list[Any]) -> Abstract | None:
     """``np.seterr``: a program that puts back at its end what it has found says no more than a context manager."""
-    if inf.silences and set(kwargs) == set(_ERRORS) and all(x is inf.silences[-1] for x in values):
-        before = inf.silences.pop()
+    last = inf.silences[-1] if inf.silences else None
+    if isinstance(last, Before) and {name: inf.final(x) for name, x in kwargs.items()} == last.kept:
+        inf.silences.pop()
+        before = Before(inf)
     elif says_of_errors(inf, values):
-        before = Before("seterr")
+        before = Before(inf)
         inf.quiet = True
         inf.silences.append(before)
     else:
         return None
-    return containers.new(inf, dict, dict.fromkeys(_ERRORS, Constant(before)))
+    return containers.new(inf, dict, dict(before.kept))
 
 
 _ERRORS: Final = tuple(np.geterr())
