@@ -5,7 +5,8 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from typing import Any
+from collections import deque
+from typing import Any, Final
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def _start(alg: Algebra, t: Any, iterables: Any) -> list[Pairs]:
 
 @means(zip)
 def zip_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return iteration(alg, _zip_pairs(_start(alg, t, args), kwargs.get("strict", False))), None
+    return iteration(alg, _zip_pairs(_start(alg, t, args), kwargs.get("strict", False)), zip), None
 
 
 def _zip_pairs(sources: list[Pairs], strict: bool) -> Pairs:
@@ -49,7 +50,7 @@ def enumerate_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     named = dict(zip(("iterable", "start"), args)) | kwargs
     moving = dict(zip((*("iterable", "start")[: len(args)], *kwargs), t))
     source = get_iter(alg, (moving["iterable"],), None, named["iterable"])[0]
-    return iteration(alg, _enumerate_pairs(source, int(operator.index(named.get("start", 0))))), None
+    return iteration(alg, _enumerate_pairs(source, int(operator.index(named.get("start", 0)))), enumerate), None
 
 
 def _enumerate_pairs(source: Pairs, index: int) -> Pairs:
@@ -69,7 +70,8 @@ def reversed_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         return iteration(alg, _given_pairs(pairs[::-1])), None
     if not hasattr(sequence, "__getitem__") or not hasattr(sequence, "__len__"):
         return builtins.reversed(sequence), None
-    return iteration(alg, _reversed_pairs(alg, t[0], sequence, len(sequence))), None
+    shown: type = type(builtins.reversed([])) if type(sequence) is list else builtins.reversed
+    return iteration(alg, _reversed_pairs(alg, t[0], sequence, len(sequence)), shown), None
 
 
 def _given_pairs(pairs: list[Any]) -> Pairs:
@@ -87,13 +89,18 @@ def _reversed_pairs(alg: Algebra, token: Any, sequence: Any, count: int) -> Pair
 @means(iter)
 def iter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     if len(args) == 2:
-        return iteration(alg, _called_pairs(alg, t[0], *args)), None
+        return iteration(alg, _called_pairs(alg, t[0], *args), type(iter(int, 1))), None
     if is_iteration(args[0]) or exchange_of(alg, args[0]) is not None:
         return args[0], None
     method = python_method(args[0], "__iter__")
     if method is not None:
         return begun(alg, args[0], t[0], method)
-    return iteration(alg, get_iter(alg, t, None, args[0])[0]), None
+    return iteration(alg, get_iter(alg, t, None, args[0])[0], _ITERATORS.get(type(args[0]))), None
+
+
+_CONTAINERS: Final[tuple[Any, ...]] = ([], (), {}, set(), frozenset(), "", b"", range(0), deque())
+_ITERATORS: Final = {type(x): type(iter(x)) for x in _CONTAINERS}
+"""The classes of what goes over containers."""
 
 
 def _called_pairs(alg: Algebra, token: Any, function: Any, sentinel: Any) -> Pairs:

@@ -54,4 +54,4 @@ means(deque.__iadd__)(extending("append", gives=True))
 
 @means(deque.__iter__)
 def deque_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return iteration(alg, deque_pairs(alg, args[0])), None
+    return iteration(alg, deque_pairs(alg, args[0]), type(iter(deque()))), None

@@ -33,10 +33,14 @@ Pairs = Iterator[tuple[Any, Any]]
 
 
 class CarriedIterator:
-    """An iterator whose items may have tokens: user code sees the items."""
+    """An iterator whose items may have tokens: user code sees the items, and the class of what it stands for."""
 
-    def __init__(self, pairs: Any) -> None:
-        self.pairs = pairs
+    def __init__(self, pairs: Any, shown: type | None = None) -> None:
+        self.pairs, self.shown = pairs, shown or CarriedIterator
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self.shown
 
     def __iter__(self) -> CarriedIterator:
         return self
@@ -64,10 +68,10 @@ _COPIED: Final = "an iterator over what is differentiated is copied, or written 
 _COPIES: Final = ("take two of itertools.tee", "copy what it goes over, and begin another iteration")
 
 
-def iteration(alg: Algebra, pairs: Pairs) -> CarriedIterator:
-    """An iterator for user code; from now on calls matter that nothing with a token goes into."""
+def iteration(alg: Algebra, pairs: Pairs, shown: type | None = None) -> CarriedIterator:
+    """An iterator for user code, which sees a class; from now on calls matter that nothing with a token goes into."""
     alg.iterates = True
-    return CarriedIterator(pairs)
+    return CarriedIterator(pairs, shown)
 
 
 def started(alg: Algebra, token: Any, value: Any) -> Result:

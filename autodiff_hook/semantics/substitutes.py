@@ -15,7 +15,7 @@ from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import equivalents
 from autodiff_hook.semantics.equivalents import iterating, operating, ordering
 from autodiff_hook.semantics.functions import enter
-from autodiff_hook.semantics.iteration import python_method, started
+from autodiff_hook.semantics.iteration import get_iter, iteration, python_method, started
 from autodiff_hook.semantics.meanings import (
     LAZY,
     WITH_OPTIONS,
@@ -51,6 +51,16 @@ def iterating_now(function: Any, places: slice, lead: int = 0, counts: slice = _
             if python_method(values[i], "__index__") is not None:
                 values[i], tokens[i] = apply(alg, (None, tokens[i]), operator.index, (values[i],), {})
         return enter(alg, (None, *tokens), function, tuple(values), kwargs)
+
+    return carried
+
+
+def shown_as(cls: type, meaning: Meaning) -> Meaning:
+    """The same, whose generator is shown as an iterator of a class: a program may ask."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        generator, token = meaning(alg, t, args, kwargs)
+        return iteration(alg, get_iter(alg, (token,), None, generator)[0], cls), None
 
     return carried
 
@@ -141,7 +151,7 @@ for _target in equivalents.NATIVE:
 for _target in (inspect.getgeneratorlocals, inspect.getcoroutinelocals):
     means(_target)(substitute(_target))
 means(functools.reduce)(substitute(iterating.reduced))
-means(map)(iterating_now(iterating.mapped, equivalents.BEGUN[map]))
+means(map)(shown_as(map, iterating_now(iterating.mapped, equivalents.BEGUN[map])))
 WITH_OPTIONS[id(map)] = substitute(iterating.mapped_strictly)
-means(filter)(iterating_now(iterating.filtered, equivalents.BEGUN[filter]))
+means(filter)(shown_as(filter, iterating_now(iterating.filtered, equivalents.BEGUN[filter])))
 means(functools.cmp_to_key)(substitute(equivalents.cmp_to_key))

@@ -8,6 +8,7 @@ import itertools
 import numbers
 import operator
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -467,3 +468,35 @@ def test_what_is_imported_from_a_module(x):
 def test_the_memory_of_a_number():
     with pytest.raises(NotDifferentiable):
         gradient(lambda x: np.float64(x).data[()] * x, 1.3)
+
+
+SHOWN = [
+    lambda x: zip([x], [1]),
+    lambda x: enumerate([x]),
+    lambda x: map(abs, [x]),
+    lambda x: filter(None, [x]),
+    lambda x: reversed([x]),
+    lambda x: iter([x]),
+    lambda x: iter((x,)),
+    lambda x: iter({1: x}),
+    lambda x: (y for y in [x]),
+    lambda x: np.errstate(all="ignore"),
+    lambda x: warnings.catch_warnings(),
+]
+
+
+@pytest.mark.parametrize("made", SHOWN)
+def test_the_class_of_what_only_stands_for_another_thing(made):
+    """The program goes where it would without a derivative."""
+    cls = type(made(1.0))
+
+    def f(x):
+        thing = made(x)
+        if type(thing) is cls:
+            x = x * x
+        if isinstance(thing, (cls, str)) and thing.__class__ is cls:
+            x = x * x
+        return x
+
+    for x in (1.3, 0.7, 1.1):
+        assert gradient(f, x)[0] == pytest.approx(4 * x**3)

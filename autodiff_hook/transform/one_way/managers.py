@@ -16,21 +16,28 @@ from autodiff_hook.transform.one_way.containers import known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Bound, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.managers import ERRSTATE, LOCKED, Silence, is_of_errors, says_of_errors
+from autodiff_hook.transform.specialise.managers import (
+    ERRSTATE,
+    LOCKED,
+    RECORDED,
+    WARNINGS,
+    Silence,
+    is_of_errors,
+    is_silence,
+    says_of_errors,
+)
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.results import LOCKS
 from autodiff_hook.transform.specialise.wording import named
 
-_WARNINGS: Final = Silence("catch_warnings")
-_RECORDED: Final = Silence("catch_warnings(record=True)")
 _FILTERS: Final = (warnings.simplefilter, warnings.filterwarnings)
 _HARMLESS: Final = ("ignore", "default", "once", "always", "module")
 
 
 def managed_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """A call that makes, ends or belongs to such a manager; None if it is none."""
-    if isinstance(function, Silence):
+    if is_silence(function):
         inf.silences.remove(function)
         return known_as(inf, s, None)
     values = [known_value(inf, x) for x in kwargs.values()]
@@ -44,11 +51,11 @@ def managed_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwa
         and set(kwargs) <= {"record"}
         and values in ([], [False], [True])
     ):
-        return known_as(inf, s, _RECORDED if values == [True] else _WARNINGS)
+        return known_as(inf, s, RECORDED if values == [True] else WARNINGS)
     if function is warnings.warn and inf.silences:
         raise Refused("a warning where something is said of warnings")
     filters = any(function is x for x in _FILTERS)
-    if filters and args and not {_WARNINGS, _RECORDED}.isdisjoint(inf.silences):
+    if filters and args and any(x is WARNINGS or x is RECORDED for x in inf.silences):
         action = known_value(inf, args[0])
         inf.strict = inf.strict or action == "error"
         return known_as(inf, s, None) if action in (*_HARMLESS, "error") else None
@@ -89,10 +96,10 @@ def enter(inf: Path, s: Statement) -> Abstract:
         inf.locks[id(value.value)] = value.value
         inf.silences.append(LOCKED)
         return alias(inf, s, inf.perform("build_tuple", [Constant(LOCKED), Constant(True)]))
-    if isinstance(value, Known) and isinstance(value.value, Silence):
+    if isinstance(value, Known) and is_silence(value.value):
         inf.quiet = True
         inf.silences.append(value.value)
-        entered = inf.token("warnings", ANY) if value.value is _RECORDED else Constant(None)
+        entered = inf.token("warnings", ANY) if value.value is RECORDED else Constant(None)
         return alias(inf, s, inf.perform("build_tuple", [manager, entered]))
     if not isinstance(value, (Fresh, Outside)):
         raise Refused(f"a context manager {named(value)}")

@@ -228,7 +228,7 @@ def _unfolded(inf: Inference, s: Statement, function: Any, args: Args, kwargs: K
     """What does a call that is another one, or makes what is only there while the program is made."""
     if isinstance(function, Body):
         return lambda: inline_call(inf, s, function.function, args, kwargs)
-    if isinstance(function, managers.Silence):
+    if managers.is_silence(function):
         return lambda: known_as(inf, s, None)
     if _binds(function) and not kwargs and args and class_of(inf.type_of(args[0])) is not None:
         inf.leave_nothing(s)

@@ -7,6 +7,7 @@ exception is seen then.
 
 from __future__ import annotations
 
+import warnings
 from types import FunctionType
 from typing import Any, Final
 
@@ -23,14 +24,22 @@ from autodiff_hook.transform.specialise.wording import named
 
 
 class Silence:
-    """What stands for a context manager, and for its end."""
+    """What stands for the end of something, as a context manager does."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
 
-ERRSTATE: Final = Silence("errstate")
 LOCKED: Final = Silence("a lock")
+ERRSTATE: Final = np.errstate()
+"""What stands for all like it, and for its end: a program may ask of what class it is."""
+WARNINGS: Final = warnings.catch_warnings()
+RECORDED: Final = warnings.catch_warnings(record=True)
+
+
+def is_silence(value: Any) -> bool:
+    """Whether a known value stands for a manager that silences, or for an end."""
+    return isinstance(value, Silence) or any(value is x for x in (ERRSTATE, WARNINGS, RECORDED))
 
 
 def is_of_errors(inf: Inference, function: Any, args: Args, values: list[Any]) -> bool:
@@ -59,7 +68,7 @@ def enter(inf: Inference, s: Statement) -> Abstract | None:
     value = inf.type_of(manager)
     if isinstance(value, Known) and type(value.value) in LOCKS:
         return locked(inf, s, value.value)
-    if isinstance(value, Known) and isinstance(value.value, Silence):
+    if isinstance(value, Known) and is_silence(value.value):
         inf.quiet = True
         s.op, s.operands = "build_tuple", [manager, Constant(None)]
         return inf.evaluate(inf, s)

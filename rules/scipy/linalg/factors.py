@@ -25,12 +25,15 @@ cotangents(
 
 
 def factor_tangent(ȧ, factor, lower):
-    return cholesky_tangent(ȧ, factor) if lower else adjoint(cholesky_tangent(adjoint(ȧ), adjoint(factor)))
+    ȧ, whole = np.atleast_2d(ȧ), np.atleast_2d(factor)
+    found = cholesky_tangent(ȧ, whole) if lower else adjoint(cholesky_tangent(adjoint(ȧ), adjoint(whole)))
+    return np.reshape(found, np.shape(factor))
 
 
 def cho_factor_tangent(ȧ, c, a, lower):
-    rest = c - triangle(c, lower)
-    return factor_tangent(ȧ, c - rest, lower) + (ȧ - triangle(ȧ, lower) if np.any(rest != 0) else 0.0)
+    ȧ, whole = np.reshape(ȧ, np.shape(np.atleast_2d(c))), np.atleast_2d(c)
+    moved, rest = factor_tangent(ȧ, triangle(whole, lower), lower), whole - triangle(whole, lower)
+    return np.reshape(moved + (ȧ - triangle(ȧ, lower) if np.any(rest != 0) else 0.0), np.shape(c))
 
 
 def cho_solve_tangent(ċ, y, c_and_lower, b, check_finite):

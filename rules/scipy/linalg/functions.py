@@ -82,6 +82,10 @@ cotangents(
 )
 
 
+def lyapunov_tangent(ȧ, y, a):
+    return -linalg.solve_continuous_lyapunov(a, np.matmul(ȧ, y) + np.matmul(y, adjoint(ȧ)))
+
+
 frule(
     linalg.solve_sylvester,
     lambda ȧ, y, a, b, q: -linalg.solve_sylvester(a, b, np.matmul(ȧ, y)),
@@ -90,7 +94,7 @@ frule(
 )
 frule(
     linalg.solve_continuous_lyapunov,
-    lambda ȧ, y, a, q: -linalg.solve_continuous_lyapunov(a, np.matmul(ȧ, y) + np.matmul(y, adjoint(ȧ))),
+    lambda ȧ, y, a, q: lyapunov_tangent(np.atleast_2d(ȧ), y, a),
     LINEAR,
 )
 frule(
