@@ -42,6 +42,9 @@ class CarriedIterator:
     def __class__(self) -> type:
         return self.shown
 
+    def __repr__(self) -> str:
+        return f"<{self.shown.__module__}.{self.shown.__qualname__} object at {id(self):#x}>".replace("<builtins.", "<")
+
     def __iter__(self) -> CarriedIterator:
         return self
 

@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 import operator
-from types import MethodType
+from types import GeneratorType, MethodType
 from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, some
@@ -55,14 +55,16 @@ def iterating_now(function: Any, places: slice, lead: int = 0, counts: slice = _
     return carried
 
 
-def shown_as(cls: type, meaning: Meaning) -> Meaning:
-    """The same, whose generator is shown as an iterator of a class: a program may ask."""
+def shown_as(target: Any, meaning: Meaning) -> Meaning:
+    """The same, whose generator is shown as an iterator of the class that is called: a program may ask."""
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-        generator, token = meaning(alg, t, args, kwargs)
-        return iteration(alg, get_iter(alg, (token,), None, generator)[0], cls), None
+        made, token = meaning(alg, t, args, kwargs)
+        if type(made) is not GeneratorType:
+            return made, token
+        return iteration(alg, get_iter(alg, (token,), None, made)[0], target), None
 
-    return carried
+    return carried if isinstance(target, type) else meaning
 
 
 def counting(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
@@ -75,7 +77,7 @@ def counting(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 for _target, _function in [*equivalents.SUBSTITUTES, *operating.LATER]:
     _places = equivalents.BEGUN.get(_target, slice(0))
     _counts = slice(1, None) if _target in (itertools.islice, itertools.repeat, itertools.tee) else _NONE
-    means(_target)(iterating_now(_function, _places, counts=_counts))
+    means(_target)(shown_as(_target, iterating_now(_function, _places, counts=_counts)))
     LAZY.add(id(_target))
 means(itertools.count)(counting)
 for _target, _function in [*ordering.IMMEDIATE, *operating.IMMEDIATE]:

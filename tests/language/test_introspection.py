@@ -480,6 +480,9 @@ SHOWN = [
     lambda x: iter((x,)),
     lambda x: iter({1: x}),
     lambda x: (y for y in [x]),
+    lambda x: itertools.chain([x], [1]),
+    lambda x: itertools.islice([x], 1),
+    lambda x: itertools.accumulate([x]),
     lambda x: np.errstate(all="ignore"),
     lambda x: warnings.catch_warnings(),
 ]
@@ -496,7 +499,7 @@ def test_the_class_of_what_only_stands_for_another_thing(made):
             x = x * x
         if isinstance(thing, (cls, str)) and thing.__class__ is cls:
             x = x * x
-        return x
+        return x if cls.__name__ in repr(thing) else 0.0
 
     for x in (1.3, 0.7, 1.1):
         assert gradient(f, x)[0] == pytest.approx(4 * x**3)
