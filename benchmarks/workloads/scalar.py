@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import random
 
+import numpy as np
+
 from benchmarks.workloads.base import Case, workload
 
 
@@ -46,6 +48,34 @@ def power_adjoint(base, exponent):
 @workload("loop", "a power by repeated multiplication in a while loop", size=1000, small=7)
 def build_loop(exponent):
     return Case(power, lambda x: power(x, exponent), power_adjoint, (1.0 + 0.5 / exponent,), (exponent,))
+
+
+def decay(rate, frequency, phase, times):
+    """A curve that is stored in an array, number by number."""
+    curve = np.zeros(len(times))
+    for i in range(len(times)):
+        t = times[i]
+        curve[i] = math.exp(-rate * t) * math.sin(frequency * t + phase)
+    return float(np.dot(curve, curve))
+
+
+def decay_adjoint(rate, frequency, phase, times):
+    exp, sin, cos = math.exp, math.sin, math.cos
+    rate_bar = frequency_bar = phase_bar = 0.0
+    for t in times:
+        e, angle = exp(-rate * t), frequency * t + phase
+        value = e * sin(angle)
+        slope = 2.0 * value * e * cos(angle)
+        rate_bar -= 2.0 * value * value * t
+        frequency_bar += slope * t
+        phase_bar += slope
+    return rate_bar, frequency_bar, phase_bar
+
+
+@workload("decay", "a damped oscillation, stored in an array, 3 parameters", size=200, small=5)
+def build_decay(count):
+    times = [0.03 * i for i in range(count)]
+    return Case(decay, lambda a, b, c: decay(a, b, c, times), decay_adjoint, (0.4, 2.0, 0.3), (times,))
 
 
 def sincos_loop(x, repeats):
