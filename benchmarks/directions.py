@@ -56,10 +56,31 @@ def logistic(w: np.ndarray) -> Any:
     return np.mean(np.log1p(np.exp(-margins))) + 0.01 * np.dot(w, w)
 
 
+def heat(start: np.ndarray) -> Any:
+    """Forty explicit steps of the heat equation, in place."""
+    u = start.copy()
+    for _ in range(40):
+        u[1:-1] = u[1:-1] + 0.2 * (u[2:] - 2 * u[1:-1] + u[:-2])
+    return np.sum(u**4)
+
+
+def paths(cost: list[list[float]]) -> float:
+    """The soft shortest path through a table, by dynamic programming in lists of lists."""
+    best = [[0.0] * len(cost) for _ in cost]
+    for i in range(1, len(cost)):
+        for j in range(1, len(cost)):
+            left, up = best[i][j - 1], best[i - 1][j]
+            best[i][j] = cost[i][j] - math.log(math.exp(-left) + math.exp(-up))
+    return best[-1][-1]
+
+
+TABLE = [[math.sin(1.0 + i * j) for j in range(20)] for i in range(20)]
 PROGRAMS: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "waves": (waves, 0.9, 1.0),
     "valley": (valley, [0.02 * i for i in range(SIZE)], [1.0 / (1 + i) for i in range(SIZE)]),
     "logistic": (logistic, np.linspace(-1.0, 1.0, SIZE), np.cos(np.arange(SIZE))),
+    "heat": (heat, np.linspace(-1.0, 1.0, SIZE) ** 2, np.cos(np.arange(SIZE))),
+    "paths": (paths, TABLE, [[math.cos(x) for x in row] for row in TABLE]),
 }
 
 
@@ -159,7 +180,7 @@ def row(name: str, pace: measure.Pace) -> tuple[list[str], str | None]:
         "jvp": measure.timer(autodiff_hook.jvp, (f, (x,), (v,))),
         "hvp": measure.timer(autodiff_hook.hvp, (f, (x,), (v,))),
     }
-    if name != "waves":
+    if name not in ("waves", "paths"):
         clocks["hessian"] = measure.timer(autodiff_hook.hessian(f), (x,))
     times = measure.interleaved(clocks, pace)
     cells = [name, *[report.duration(min(times[key])) for key in ("plain", "gradient")]]
