@@ -86,7 +86,7 @@ def compare(inf: Inference, s: Statement) -> Abstract | None:
 def _is_function_beside(made: Abstract, other: Abstract) -> bool:
     """Whether one is a function that the program makes, and the other is something that has been there before."""
     is_made = isinstance(made, (Closure, Partial)) and isinstance(other, Known)
-    return is_made and find_in_type(type(known(other)), "__eq__") is object.__eq__
+    return is_made and (is_none(other) or find_in_type(type(known(other)), "__eq__") is object.__eq__)
 
 
 def _by_items(inf: Inference, s: Statement, operand: Operand) -> Operand:
