@@ -81,7 +81,7 @@ def simplify(
     lower_records(ir, live)
     look_up_once(ir)
     sink(ir, again)
-    if site is not None:
+    if site is not None and not numbers:
         reuse(ir, site)
 
 
