@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import dis
 import functools
 import sys
 from collections.abc import Callable
-from types import FunctionType, MethodType
-from typing import Any, Final, Literal, ParamSpec, TypeVar, overload
+from functools import partial
+from types import MethodType
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from autodiff_hook.algebras.reverse import Reverse
 from autodiff_hook.api import _value_and_back, generic_gradient, gradient, linearize, partial_gradients
@@ -16,11 +16,17 @@ from autodiff_hook.registry import describe
 from autodiff_hook.runtime.binding import OPERATORS, given_at
 from autodiff_hook.runtime.choosing import Argnums, Chosen, chosen_of
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.jacobians import by_columns, by_rows, forward_pays, gradient_of_zero, moves_freely, rows_of
+from autodiff_hook.runtime.jacobians import (
+    by_columns,
+    by_rows,
+    forward_pays,
+    gradient_of_zero,
+    loops,
+    moves_freely,
+    rows_of,
+)
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.pulled import Pulled, opened
-from autodiff_hook.runtime.reachable import operations_in
-from autodiff_hook.runtime.sharing import ByCode
 from autodiff_hook.runtime.specialising import differentiated
 from autodiff_hook.runtime.trees import refuse_complex, same
 
@@ -249,32 +255,14 @@ def hessian(f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = Fals
 
 
 def _hessian(f: Any, argnums: Argnums, has_aux: bool, args: Any, kwargs: Any) -> Any:
-    found = MISS if has_aux or kwargs or _has_loops(f) else _swept_rows(f, argnums, args)
-    if found is MISS:
-        found = _typed_rows(f, argnums, has_aux, args, kwargs)
-    if found is MISS and not has_aux and not kwargs:
-        found = _swept_rows(f, argnums, args)
+    ways = [] if has_aux or kwargs else [partial(_swept_rows, f, argnums, args)]
+    ways.insert(0 if loops(f) else len(ways), partial(_typed_rows, f, argnums, has_aux, args, kwargs))
+    found = next((rows for way in ways if (rows := way()) is not MISS), MISS)
     if found is not MISS:
         # Programs of this form have no effects, so the function may run once more for the rest of what it returns.
         return (found, f(*args, **kwargs)[1]) if has_aux else found
     of_chosen, values = _closed(f, argnums, args, kwargs)
     return _rows_of_hessian(of_chosen, values, isinstance(argnums, int), has_aux)
-
-
-_BACKWARD: Final = frozenset(op for name, op in dis.opmap.items() if "BACKWARD" in name)
-_looping: Final = ByCode[bool](256)
-
-
-def _has_loops(f: Any) -> bool:
-    """Whether a function, or one that it names, loops: its sweeps cost more there than products by directions."""
-    if not isinstance(f, FunctionType):
-        return False
-    code = f.__code__
-    if id(code) not in _looping.found:
-        named = {x.argval for x in dis.get_instructions(code) if x.opname == "LOAD_GLOBAL"}
-        called = [x.__code__ for x in map(f.__globals__.get, named) if isinstance(x, FunctionType)]
-        _looping.add(code, not all(_BACKWARD.isdisjoint(operations_in(x)) for x in (code, *called)))
-    return _looping.found[id(code)]
 
 
 def _swept_rows(f: Any, argnums: Argnums, args: Any) -> Any:

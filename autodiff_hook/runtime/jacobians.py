@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dis
 import itertools
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from types import FunctionType
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.runtime.mirror import form_of, formed, gradient_of, mirror_of, parts_of
 from autodiff_hook.runtime.parted import PARTED
+from autodiff_hook.runtime.reachable import operations_in
+from autodiff_hook.runtime.sharing import ByCode
 from autodiff_hook.runtime.tangents import is_made_of_numbers
 from autodiff_hook.runtime.trees import kind_in_tree, refuse_complex, tree_leaves, tree_map
 from autodiff_hook.tangent import each
@@ -93,6 +97,22 @@ def forward_pays(values: Sequence[Any], value: Any) -> bool:
     if not all(map(_is_double, (*given, *made))):
         return False
     return sum(map(_size, given)) < sum(map(_size, made))
+
+
+_BACKWARD: Final = frozenset(op for name, op in dis.opmap.items() if "BACKWARD" in name)
+_looping: Final = ByCode[bool](256)
+
+
+def loops(f: Any) -> bool:
+    """Whether a function, or one that it names, loops: its sweeps cost more there than products by directions."""
+    if not isinstance(f, FunctionType):
+        return False
+    code = f.__code__
+    if id(code) not in _looping.found:
+        named = {x.argval for x in dis.get_instructions(code) if x.opname == "LOAD_GLOBAL"}
+        called = [x.__code__ for x in map(f.__globals__.get, named) if isinstance(x, FunctionType)]
+        _looping.add(code, not all(_BACKWARD.isdisjoint(operations_in(x)) for x in (code, *called)))
+    return _looping.found[id(code)]
 
 
 def _is_double(leaf: Any) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
-from collections import deque
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from autodiff_hook.algebras.shadows import Algebra, Result, kind, lose, some
 from autodiff_hook.semantics.generators import exchange_of, resumed
 from autodiff_hook.semantics.items import getitem
 from autodiff_hook.semantics.iteration import (
+    ITERATORS,
     CarriedIterator,
     Pairs,
     begun,
@@ -95,12 +95,7 @@ def iter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     method = python_method(args[0], "__iter__")
     if method is not None:
         return begun(alg, args[0], t[0], method)
-    return iteration(alg, get_iter(alg, t, None, args[0])[0], _ITERATORS.get(type(args[0]))), None
-
-
-_CONTAINERS: Final[tuple[Any, ...]] = ([], (), {}, set(), frozenset(), "", b"", range(0), deque())
-_ITERATORS: Final = {type(x): type(iter(x)) for x in _CONTAINERS}
-"""The classes of what goes over containers."""
+    return iteration(alg, get_iter(alg, t, None, args[0])[0], ITERATORS.get(type(args[0]))), None
 
 
 def _called_pairs(alg: Algebra, token: Any, function: Any, sentinel: Any) -> Pairs:

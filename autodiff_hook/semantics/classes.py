@@ -37,7 +37,7 @@ from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.runtime.whole_numbers import REASON, makes_steps
 from autodiff_hook.semantics import calls, instances, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.attributes import getattr_
-from autodiff_hook.semantics.iteration import is_iteration, iteration, list_pairs, plain_dict, python_method
+from autodiff_hook.semantics.iteration import ITERATORS, is_iteration, iteration, list_pairs, plain_dict, python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, as_function, means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
 from autodiff_hook.semantics.partials import make_partial
@@ -287,15 +287,14 @@ def sequence_mul(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 @means(list.__iter__)
 def list_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``list.__iter__``, past what a subclass makes of it."""
-    return iteration(alg, list_pairs(alg, args[0]), type(iter([]))), None
+    return iteration(alg, list_pairs(alg, args[0]), ITERATORS[list]), None
 
 
 @means(tuple.__iter__)
 def tuple_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``tuple.__iter__``, past what a subclass makes of it."""
-    return iteration(
-        alg, zip(tuple.__iter__(args[0]), sequences.tokens_within(alg, t[0], args[0])), type(iter(()))
-    ), None
+    pairs = zip(tuple.__iter__(args[0]), sequences.tokens_within(alg, t[0], args[0]))
+    return iteration(alg, pairs, ITERATORS[tuple]), None
 
 
 @means(dict.__setitem__, OrderedDict.__setitem__)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result
 from autodiff_hook.semantics.items import materialised
-from autodiff_hook.semantics.iteration import deque_pairs, get_iter, iteration
+from autodiff_hook.semantics.iteration import ITERATORS, deque_pairs, get_iter, iteration
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, means
 from autodiff_hook.semantics.parallel import putting
 
@@ -54,4 +54,4 @@ means(deque.__iadd__)(extending("append", gives=True))
 
 @means(deque.__iter__)
 def deque_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return iteration(alg, deque_pairs(alg, args[0]), type(iter(deque()))), None
+    return iteration(alg, deque_pairs(alg, args[0]), ITERATORS[deque]), None

@@ -71,6 +71,11 @@ _COPIED: Final = "an iterator over what is differentiated is copied, or written 
 _COPIES: Final = ("take two of itertools.tee", "copy what it goes over, and begin another iteration")
 
 
+_CONTAINERS: Final[tuple[Any, ...]] = ([], (), {}, set(), frozenset(), "", b"", range(0), deque())
+ITERATORS: Final = {type(x): type(iter(x)) for x in _CONTAINERS}
+"""The classes of what goes over containers."""
+
+
 def iteration(alg: Algebra, pairs: Pairs, shown: type | None = None) -> CarriedIterator:
     """An iterator for user code, which sees a class; from now on calls matter that nothing with a token goes into."""
     alg.iterates = True

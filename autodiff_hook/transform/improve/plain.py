@@ -29,13 +29,12 @@ _TAKING: Final = frozenset({"binary", "inplace", "unary", "compare", "call", "li
 """What takes either kind of float."""
 
 
-def make_plain(ir: IR, site: Site, adjoint: set[Statement]) -> None:
-    """Convert cotangents where they become NumPy's, so that the arithmetic that follows is Python's.
+def make_plain(ir: IR, site: Site, adjoint: set[Statement]) -> bool:
+    """Convert cotangents where they become NumPy's, so that the arithmetic that follows is Python's; whether any were.
 
     Not beside numbers of other precisions, which Python's take on (NEP 50).
     """
-    if all(map(_is_double, site.types.values())):
-        _Plain(ir, site, adjoint).run()
+    return all(map(_is_double, site.types.values())) and _Plain(ir, site, adjoint).run()
 
 
 def _is_double(value: Abstract) -> bool:
@@ -57,7 +56,7 @@ class _Plain:
         self.targets: dict[Variable, set[Variable]] = {}
         """The parameters that a value is passed to."""
 
-    def run(self) -> None:
+    def run(self) -> bool:
         self._statements()
         self._parameters()
         plain = self._plain()
@@ -73,7 +72,7 @@ class _Plain:
         for variable in plain & self.params.keys():
             for edge, place in self.params[variable]:
                 edge.args[place] = used.get(edge.args[place], edge.args[place])
-        self._convert(used)
+        return self._convert(used)
 
     def _statements(self) -> None:
         for block in self.ir.blocks:
@@ -122,7 +121,8 @@ class _Plain:
         fact = self.site.facts.get(variable)
         return is_number(fact) and np.float64 in fact.types
 
-    def _convert(self, used: dict[Operand, Operand]) -> None:
+    def _convert(self, used: dict[Operand, Operand]) -> bool:
+        before = len(self.adjoint)
         for block in self.ir.blocks:
             statements, block.statements = block.statements, []
             for s in statements:
@@ -132,6 +132,7 @@ class _Plain:
                 found = used.get(s.made) if s.result is not None else None
                 if isinstance(found, Variable):
                     block.statements.append(self._conversion(s.made, found, s))
+        return len(self.adjoint) > before
 
     def _converted(self, operand: Operand, s: Statement, out: list[Statement]) -> Operand:
         if not isinstance(operand, Variable) or not self._is_doubled(operand):

@@ -66,8 +66,7 @@ def simplify(
     live = sweep(ir, essential)
     if _drop_branches(ir):
         live = sweep(ir, essential)
-    if site is not None:
-        make_plain(ir, site, adjoint)
+    if site is not None and make_plain(ir, site, adjoint):
         live = sweep(ir, essential)
     if (
         site is not None

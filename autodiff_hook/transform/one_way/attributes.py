@@ -18,7 +18,7 @@ from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_number_of, is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_set_by_code, keeps_number, look
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -96,7 +96,7 @@ def of_class(inf: Path, owner: type | FunctionType, name: str) -> Operand | None
 
 def class_written(inf: Path, owner: type | FunctionType, name: str, value: Operand) -> None:
     """``owner.name = value`` of a class or a function, where there is a number already."""
-    if not is_number_of(owner, name):
+    if not keeps_number(owner, name):
         raise Refused(f"an attribute of {named(owner)} is assigned")
     inf.require_not_shown(behind(vars(owner)))
     inf.class_attributes[owner, name] = value

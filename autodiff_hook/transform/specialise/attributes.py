@@ -48,9 +48,9 @@ from autodiff_hook.transform.specialise.objects import (
     decides_alone,
     deciding,
     is_descriptor,
-    is_number_of,
     is_object,
     is_set_by_code,
+    keeps_number,
     look,
     look_after,
     lookup,
@@ -351,7 +351,7 @@ def write(inf: Inference, s: Statement) -> Abstract | None:
     """``owner.name = value``."""
     owner, value = s.operands
     target, name = inf.type_of(owner), str(s.data)
-    if isinstance(target, Known) and is_number_of(target.value, name):
+    if isinstance(target, Known) and keeps_number(target.value, name):
         return assigned.write(inf, s, target.value, Constant(target.value), name)
     if isinstance(target, Mixed):
         return divided(inf, s, owner)

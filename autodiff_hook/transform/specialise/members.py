@@ -56,7 +56,7 @@ from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import REAL, built_class, inert_class, number_types, plain_types
-from autodiff_hook.transform.specialise.objects import class_of, is_followed, is_number_of, is_object, look
+from autodiff_hook.transform.specialise.objects import class_of, is_followed, is_object, keeps_number, look
 from autodiff_hook.transform.specialise.of_containers import VIEWS
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, is_only_iterated, known_as, pure
 from autodiff_hook.transform.specialise.program import Alias
@@ -87,7 +87,7 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
     """``owner.name``."""
     owner = draws.taken(inf, s, owner)
     value = inf.type_of(owner)
-    if isinstance(value, Known) and (isinstance(value.value, (ModuleType, type)) or is_number_of(value.value, name)):
+    if isinstance(value, Known) and (isinstance(value.value, (ModuleType, type)) or keeps_number(value.value, name)):
         return attributes.of_class_or_module(inf, s, value.value, name)
     method = draws.bound(inf, s, owner, name)
     if method is not None:

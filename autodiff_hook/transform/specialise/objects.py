@@ -208,7 +208,7 @@ def assigns_plainly(cls: type) -> bool:
 _NUMBERS: Final = (int, float, np.float64)
 
 
-def is_number_of(owner: Any, name: str) -> bool:
+def keeps_number(owner: Any, name: str) -> bool:
     """Whether an attribute of a class, or of a function, is a number, and assigning it is no call of code."""
     plain = type(owner) is FunctionType or isinstance(owner, type) and type(owner).__setattr__ is type.__setattr__
     return plain and not hasattr(type(owner), name) and type(vars(owner).get(name)) in _NUMBERS

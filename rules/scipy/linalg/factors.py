@@ -9,7 +9,7 @@ from autodiff_hook.registry import LINEAR, frule, nondifferentiable
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.decompositions import cholesky_back, cholesky_tangent, qr_cotangent
 from autodiff_rules.numpy.linalg import adjoint, solved
-from autodiff_rules.scipy.linalg.systems import columns_of, like_right
+from autodiff_rules.scipy.linalg.systems import columns_of, in_form, like_right
 
 
 def triangle(x, lower):
@@ -41,7 +41,7 @@ def cho_solve_tangent(ċ, y, c_and_lower, b, check_finite):
     ċ = triangle(ċ, lower)
     half = np.matmul(ċ, adjoint(c)) if lower else np.matmul(adjoint(ċ), c)
     found = -linalg.cho_solve(c_and_lower, np.matmul(half + adjoint(half), columns_of(y, b)), check_finite=check_finite)
-    return found[..., 0] if np.ndim(b) < 2 else found
+    return in_form(found, b)
 
 
 frule(linalg.cholesky, lambda ȧ, y, a, lower, overwrite_a, check_finite: factor_tangent(ȧ, y, lower))

@@ -24,7 +24,12 @@ def columns_of(x, b):
 
 
 def like_right(columns, b):
-    return unbroadcast(columns[..., 0] if np.ndim(b) < 2 else columns, b)
+    return unbroadcast(in_form(columns, b), b)
+
+
+def in_form(columns, b):
+    """Columns as one vector, where ``b`` on the right is one."""
+    return columns[..., 0] if np.ndim(b) < 2 else columns
 
 
 def triangle(x, uplo, offset=0):
@@ -96,7 +101,7 @@ def solve_tangent(ȧ, y, a, b, lower, assume_a, transposed):
     if transposed:
         m, ṁ = np.swapaxes(m, -1, -2), np.swapaxes(ṁ, -1, -2)
     columns = -np.linalg.solve(m, np.matmul(ṁ, columns_of(y, b)))
-    return columns[..., 0] if np.ndim(b) < 2 else columns
+    return in_form(columns, b)
 
 
 frule(
@@ -114,12 +119,13 @@ def quotient_cotangents(ȳ, y, a, b):
     return reshaped(-np.sum(c * np.conjugate(y)), a), unbroadcast(c, b)
 
 
+TRANSPOSITIONS = {"N": 0, "T": 1, "C": 2}
 TRIANGULAR = "a, b, trans=0, lower=False, unit_diagonal=False, overwrite_b=False, check_finite=True"
 
 
 @cotangents(linalg.solve_triangular, TRIANGULAR, 2, "a, b")
 def solve_triangular_cotangents(ȳ, y, a, b, trans, lower, unit_diagonal, check_finite):
-    kind = {"N": 0, "T": 1, "C": 2}.get(trans, trans)
+    kind = TRANSPOSITIONS.get(trans, trans)
     h, back = (a, 2) if kind == 0 else (np.conjugate(a), 0) if kind == 1 else (a, 0)
     c = linalg.solve_triangular(h, columns_of(ȳ, b), back, lower, unit_diagonal, check_finite=check_finite)
     m̄ = -np.matmul(c, adjoint(columns_of(y, b)))
@@ -130,11 +136,12 @@ def solve_triangular_cotangents(ȳ, y, a, b, trans, lower, unit_diagonal, check_
 
 def solve_triangular_tangent(ȧ, y, a, b, trans, lower, unit_diagonal, check_finite):
     ṁ = triangle(ȧ, "L" if lower else "U", 1 if unit_diagonal else 0)
-    if trans not in (0, "N"):
-        ṁ = np.swapaxes(ṁ, -1, -2) if trans in (1, "T") else adjoint(ṁ)
+    kind = TRANSPOSITIONS.get(trans, trans)
+    if kind:
+        ṁ = np.swapaxes(ṁ, -1, -2) if kind == 1 else adjoint(ṁ)
     columns = np.matmul(ṁ, columns_of(y, b))
     found = -linalg.solve_triangular(a, columns, trans, lower, unit_diagonal, check_finite=check_finite)
-    return found[..., 0] if np.ndim(b) < 2 else found
+    return in_form(found, b)
 
 
 frule(
@@ -190,7 +197,7 @@ def solve_banded_tangent(ȧb, y, l_and_u, ab, b, check_finite):
         rows, columns = slice(max(-d, 0), n - max(d, 0)), slice(max(d, 0), n + min(d, 0))
         moved[..., rows, :] += ȧb[..., up - d, columns, None] * x[..., columns, :]
     found = -linalg.solve_banded(l_and_u, ab, moved, check_finite=check_finite)
-    return found[..., 0] if np.ndim(b) < 2 else found
+    return in_form(found, b)
 
 
 def solveh_banded_tangent(ȧb, y, ab, b, lower, check_finite):
@@ -204,7 +211,7 @@ def solveh_banded_tangent(ȧb, y, ab, b, lower, check_finite):
             moved[..., d:, :] += band * x[..., : n - d, :]
             moved[..., : n - d, :] += np.conjugate(band) * x[..., d:, :]
     found = -linalg.solveh_banded(ab, moved, lower=lower, check_finite=check_finite)
-    return found[..., 0] if np.ndim(b) < 2 else found
+    return in_form(found, b)
 
 
 frule(
