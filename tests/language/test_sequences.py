@@ -360,6 +360,18 @@ def test_sums_of_lists_and_tuples_as_they_come(x):
     return pairs[1] * x + lists[1] * lists[0]
 
 
+@gradient_at(np.array([1.1, 0.7, 0.5, 0.6]), 2)
+def test_sums_of_windows_that_are_empty_where_they_are_not_asked_for(d, width):
+    sums = []
+    for i in range(len(d)):
+        if i < width - 1:
+            sums.append(None)
+        else:
+            window = d[i - width + 1 : i + 1]
+            sums.append(sum(window) / width + max(window) + sum(window * window, 1.0))
+    return sum(v for v in sums if v is not None) * sums[-1]
+
+
 class Summed:
     def __init__(self, value):
         self.value = value
