@@ -22,6 +22,36 @@ from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is
 from autodiff_hook.transform.specialise.wording import named
 
 
+def attribute(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
+    """What ``owner.name`` is: what the program has assigned, or code of its class gives; None if neither says."""
+    if looks_up(inf, value):
+        return _by_itself(inf, owner, value, name)
+    return plain_attribute(inf, owner, value, name, look(inf, value.cls, "__getattr__"))
+
+
+def looks_up(inf: Path, value: Fresh | Outside) -> bool:
+    """Whether a class looks up all attributes by code of its own, ``__getattribute__``."""
+    return type(look(inf, value.cls, "__getattribute__")) is FunctionType
+
+
+def _by_itself(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand:
+    if isinstance(value, Outside):
+        raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
+    try:
+        return inf.call(Constant(look(inf, value.cls, "__getattribute__")), [owner, Constant(name)])
+    except Raised as raised:
+        hook = look(inf, value.cls, "__getattr__")
+        if not issubclass(raised.cls, AttributeError) or type(hook) is not FunctionType:
+            raise
+        return inf.call(Constant(hook), [owner, Constant(name)])
+
+
+def plain_attribute(inf: Path, owner: Operand, value: Fresh | Outside, name: str, hook: Any = None) -> Operand | None:
+    """``object.__getattribute__(owner, name)``; ``hook`` is asked for what is not there."""
+    found = field_read(inf, owner, value, name) or _looked_up(inf, owner, value, name, hook)
+    return _described(inf, owner, value, name) if found is None else found
+
+
 def field_read(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
     """What the program has assigned to an attribute, None if it has not."""
     if isinstance(value, Fresh):
@@ -52,7 +82,7 @@ def _dictionary(inf: Path, owner: Operand, value: Outside) -> Operand | None:
     return inf.world.part(owner, value.example, "__dict__", False)
 
 
-def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
+def _looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str, hook: Any) -> Operand | None:
     """What was assigned to the class, or what ``__getattr__`` gives for an attribute that is nowhere else."""
     assigned = of_class(inf, value.cls, name)
     if assigned is not None and not (
@@ -62,7 +92,6 @@ def looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
     is_empty = _is_slot(look(inf, value.cls, name)) and isinstance(value, Fresh)
     if not is_empty and _is_there(inf, owner, value, name):
         return None
-    hook = look(inf, value.cls, "__getattr__")
     if type(hook) is FunctionType:
         return inf.call(Constant(hook), [owner, Constant(name)])
     if hook is not None:
@@ -102,7 +131,7 @@ def class_written(inf: Path, owner: type | FunctionType, name: str, value: Opera
     inf.class_attributes[owner, name] = value
 
 
-def described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
+def _described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand | None:
     """What a descriptor that is written in Python gives; None if there is no such."""
     found = look(inf, value.cls, name)
     if is_plainly(found, functools.cached_property):

@@ -24,6 +24,7 @@ from autodiff_hook.transform.one_way import (
     derived_containers,
     growing,
     inert,
+    looked_up,
     mappings,
     namespaces,
     sequences,
@@ -329,13 +330,6 @@ def _plain_setattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, plainly_written(inf, args[0], owner, inf.pin(args[1]), args[2]))
 
 
-def _plain_getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    owner = inf.type_of(args[0])
-    if not is_object(owner) or look(inf, owner.cls, "__getattr__") is not None:
-        return None
-    return alias(inf, s, inf.perform("getattr", args[:1], inf.pin(args[1])))
-
-
 def _copy(inf: Path, s: Statement, args: Args) -> Abstract | None:
     copied = copied_alone(inf, args[0])
     return None if copied is None else alias(inf, s, copied)
@@ -399,13 +393,14 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     operator.methodcaller: _pinned,
     getattr: _getattr,
     hasattr: _hasattr,
+    isinstance: looked_up.instance_of,
     setattr: _setattr,
     delattr: _delattr,
     vars: _vars,
     globals: namespaces.of_function,
     dir: _dir,
     object.__setattr__: _plain_setattr,
-    object.__getattribute__: _plain_getattr,
+    object.__getattribute__: looked_up.plainly,
     object.__delattr__: _delattr,
     copy.copy: _copy,
     copy.deepcopy: _deep_copy,

@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import UNBOUND, Args, Constant, Operand, Statement
 from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.equivalents.changing import sort
 from autodiff_hook.transform.one_way import inert, namespaces
-from autodiff_hook.transform.one_way.attributes import described, field_read, looked_up
+from autodiff_hook.transform.one_way.attributes import attribute, looks_up
 from autodiff_hook.transform.one_way.comparing import plainly
 from autodiff_hook.transform.one_way.containers import changeable, held_as, is_mapping, pairs, parts, seen_through
 from autodiff_hook.transform.one_way.held import is_derived
@@ -133,11 +133,8 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
     if matched is not None:
         return matched
     if isinstance(value, (Fresh, Outside)):
-        found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
-        if name == "__class__":
-            found = Constant(value.cls)
-        elif found is None:
-            found = described(inf, owner, value, name)
+        is_class = name == "__class__" and not looks_up(inf, value)
+        found = Constant(value.cls) if is_class else attribute(inf, owner, value, name)
         if found is not None:
             return alias(inf, s, inf.call(found, *apart_by_name(args, names)))
     return None

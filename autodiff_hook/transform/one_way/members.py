@@ -11,14 +11,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Statement
 from autodiff_hook.runtime.lookup import has_in_type, is_plainly
 from autodiff_hook.transform.one_way import inert, signatures
-from autodiff_hook.transform.one_way.attributes import (
-    described,
-    field_deleted,
-    field_read,
-    field_written,
-    looked_up,
-    of_class,
-)
+from autodiff_hook.transform.one_way.attributes import attribute, field_deleted, field_written, looks_up, of_class
 from autodiff_hook.transform.one_way.containers import held_as
 from autodiff_hook.transform.one_way.namespaces import namespace
 from autodiff_hook.transform.one_way.path import Path
@@ -52,7 +45,8 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
     """``owner.name``."""
     owner, name = s.operands[0], str(s.data)
     value = inf.type_of(owner)
-    if name == "__class__" and len(classes_of(value)) == 1:
+    by_itself = isinstance(value, (Fresh, Outside)) and looks_up(inf, value)
+    if name == "__class__" and not by_itself and len(classes_of(value)) == 1:
         return known_as(inf, s, classes_of(value)[0])
     if isinstance(value, Known) and isinstance(value.value, ModuleType):
         stored = inf.stored_globals.get((id(vars(value.value)), name))
@@ -68,9 +62,7 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Outside) and records.is_field(inf, owner, value, name):
         return None
     if isinstance(value, (Fresh, Outside)):
-        found = field_read(inf, owner, value, name) or looked_up(inf, owner, value, name)
-        if found is None:
-            found = described(inf, owner, value, name)
+        found = attribute(inf, owner, value, name)
         return None if found is None else alias(inf, s, found)
     if isinstance(value, Container):
         method = getattr(value.cls, name, None)

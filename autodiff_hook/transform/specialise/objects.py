@@ -83,11 +83,12 @@ METHODS: Final = (FunctionType, MethodDescriptorType, functools._lru_cache_wrapp
 def lookup(cls: type, name: str, hooked: bool = False) -> Any:
     """What the classes of ``cls`` have by a name; ``Refused`` if attributes are not looked up plainly.
 
-    ``hooked``: what ``__getattr__`` does where nothing is found is seen to.
+    ``hooked``: what ``__getattr__`` does where nothing is found is seen to, and what ``__getattribute__`` does instead.
     """
     own = [base.__dict__ for base in cls.__mro__]
     getattribute = next(d["__getattribute__"] for d in own if "__getattribute__" in d)
-    if not hooked and any("__getattr__" in d for d in own) or getattribute not in _PLAIN:
+    plain = getattribute in _PLAIN or hooked and type(getattribute) is FunctionType
+    if not hooked and any("__getattr__" in d for d in own) or not plain:
         raise Refused(f"{cls.__qualname__} looks up attributes by itself")
     if shows_another_dictionary(cls):
         raise Refused(f"{cls.__qualname__} shows a __dict__ of its own")

@@ -1,0 +1,42 @@
+"""Objects whose classes look up attributes by code of their own, on one way through a program."""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from autodiff_hook.ir.types import Args, Constant, Statement
+from autodiff_hook.runtime.lookup import is_plainly
+from autodiff_hook.transform.one_way.attributes import looks_up, plain_attribute
+from autodiff_hook.transform.one_way.operators import is_object
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Outside
+from autodiff_hook.transform.specialise.attributes import attribute
+from autodiff_hook.transform.specialise.instances import isinstance_of
+from autodiff_hook.transform.specialise.lattice import known
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import alias, known_as
+
+
+def plainly(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """``object.__getattribute__(owner, name)``."""
+    owner = inf.type_of(args[0])
+    if not is_object(owner):
+        return None
+    name = inf.pin(args[1])
+    if isinstance(owner, Outside):
+        return None if looks_up(inf, owner) else alias(inf, s, inf.perform("getattr", args[:1], name))
+    found, held = plain_attribute(inf, args[0], owner, name), look(inf, owner.cls, name)
+    if found is None and is_plainly(held, property) and type(held.fget) is FunctionType:
+        found = inf.call(Constant(held.fget), args[:1])
+    return attribute(inf, s, owner, args[0], name) if found is None else alias(inf, s, found)
+
+
+def instance_of(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """Python asks an object for its ``__class__`` where its type alone does not fit."""
+    value, classes = inf.type_of(args[0]), known(inf.type_of(args[1]))
+    if not is_object(value) or not looks_up(inf, value) or classes is MISSING:
+        return None
+    if isinstance_of(value.cls, classes, inf.world.is_subclass):
+        return known_as(inf, s, True)
+    shown = known(inf.type_of(inf.perform("getattr", args[:1], "__class__")))
+    return known_as(inf, s, isinstance_of(shown, classes, inf.world.is_subclass))
