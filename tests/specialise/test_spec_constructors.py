@@ -293,3 +293,50 @@ def test_default_values_that_are_changed():
             held.clear()
         assert ad.gradient(f, 0.5, 4)[0] == 2 * 0.5 * 2 + 2 * 1.5 * 2
         assert remembered.__defaults__ == ({0.5: 0.25, 1.5: 2.25}, [0.5, 1.5, 0.5, 1.5])
+
+
+class Single(type):
+    """Makes one object of each class."""
+
+    made: dict = {}
+
+    def __call__(cls, *args, **kwargs):
+        if cls not in cls.made:
+            cls.made[cls] = super().__call__(*args, **kwargs)
+        return cls.made[cls]
+
+
+class Settings(metaclass=Single):
+    def __init__(self, g=9.81):
+        self.g = g
+
+
+class Scaling(type):
+    """Has something to say before the object is made, and after."""
+
+    def __call__(cls, x, *, k=2.0):
+        made = super().__call__(x * k)
+        made.count = 1
+        return made
+
+
+class Scaled(metaclass=Scaling):
+    def __init__(self, x):
+        self.x = x
+
+    def square(self):
+        return self.x**2 * self.count
+
+
+def called_by_classes_of_classes(x, n):
+    total = Scaled(x, k=3.0).x * Settings().g
+    for i in range(n):
+        total += Scaled(x * i).square() + Settings().g * x
+    return total
+
+
+def test_classes_of_classes_that_are_called():
+    Settings()
+    for n in (3, 5):
+        check_all_ways(lambda x, n=n: called_by_classes_of_classes(x, n), 1.3)
+    assert list(Single.made) == [Settings]

@@ -31,7 +31,14 @@ from autodiff_hook.transform.one_way import (
 )
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
-from autodiff_hook.transform.one_way.classes import bases_in_order, construct, derived_classes, instance, number
+from autodiff_hook.transform.one_way.classes import (
+    bases_in_order,
+    construct,
+    construct_plainly,
+    derived_classes,
+    instance,
+    number,
+)
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied_alone, copied_deeply
 from autodiff_hook.transform.one_way.hashing import hashed
@@ -68,7 +75,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.calling import STEPS
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.objects import CONVERSIONS, look
+from autodiff_hook.transform.specialise.objects import CONVERSIONS, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.stopping import stopped
@@ -148,7 +155,7 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
             s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
             return pure(inf, s, Instance(np.ndarray, example=example))
     if issubclass(type(function), type) and function is not functools.partial and function not in STEPS:
-        return construct(inf, s, function, args, kwargs)
+        return construct(inf, s, function, args, kwargs) if is_called_plainly(inf, function) else None
     return None
 
 
@@ -172,7 +179,7 @@ _FOLDED: Final = (
 
 
 _SPECIAL: Final = (
-    *(managed_call, asked, wrapped, bases_in_order, derived_classes),
+    *(managed_call, asked, wrapped, bases_in_order, derived_classes, construct_plainly),
     *(inert.flags_set, inert.called, cached_call),
 )
 

@@ -11,14 +11,15 @@ from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Error, Fresh, Instance
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
-from autodiff_hook.transform.specialise.objects import ABSTRACT, is_called_plainly, look
+from autodiff_hook.transform.specialise.lattice import known
+from autodiff_hook.transform.specialise.objects import ABSTRACT, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
 
 def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) -> Abstract | None:
-    """``cls(…)``."""
-    if not is_called_plainly(inf, cls) or cls.__module__ == "builtins" and not issubclass(cls, BaseException):
+    """``type.__call__(cls, …)``."""
+    if cls.__module__ == "builtins" and not issubclass(cls, BaseException):
         return None
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
     new = new.__func__ if issubclass(type(new), staticmethod) else new
@@ -47,6 +48,12 @@ def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) ->
     elif init is not object.__init__:
         return None
     return alias(inf, s, made)
+
+
+def construct_plainly(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """``super().__call__(…)`` in the class of a class; None if this is another call."""
+    cls = known(inf.type_of(args[0])) if args and function == type.__call__ else None
+    return construct(inf, s, cls, args[1:], kwargs) if isinstance(cls, type) else None
 
 
 def bases_in_order(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:

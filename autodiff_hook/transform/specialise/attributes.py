@@ -330,8 +330,9 @@ def super_attribute(inf: Inference, s: Statement, value: Super, name: str) -> Ab
 def _of_super(inf: Inference, value: Super, name: str) -> tuple[Any, list[Operand]]:
     """The function that ``super()`` finds in the classes behind, and what is bound."""
     receiver = inf.type_of(value.receiver)
-    of_class = isinstance(receiver, Known) and isinstance(receiver.value, type)
-    cls = receiver.value if of_class else receiver_class(receiver)  # type: ignore[attr-defined]
+    known_class = receiver.value if isinstance(receiver, Known) and isinstance(receiver.value, type) else None
+    of_class = known_class is not None and issubclass(known_class, value.after)
+    cls = receiver_class(receiver) if known_class is None else known_class if of_class else type(known_class)
     found = look_after(inf, cls, value.after, name)
     if issubclass(type(found), staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
         return getattr(found, "__func__", found), []
@@ -343,7 +344,7 @@ def _of_super(inf: Inference, value: Super, name: str) -> tuple[Any, list[Operan
 
 
 def _is_followed(inf: Inference, found: Any) -> bool:
-    followed = (object, float, list, dict) if inf.one_way else (object, float)
+    followed = (object, type, float, list, dict) if inf.one_way else (object, type, float)
     return getattr(found, "__objclass__", None) in followed or found in INITIALISERS
 
 

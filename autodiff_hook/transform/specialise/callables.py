@@ -20,8 +20,8 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.constructing import construct
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import implementation, inline_call
-from autodiff_hook.transform.specialise.lattice import example_of, is_class, is_none, is_of_bits
-from autodiff_hook.transform.specialise.objects import is_followed, look
+from autodiff_hook.transform.specialise.lattice import example_of, is_class, is_none, is_of_bits, known
+from autodiff_hook.transform.specialise.objects import is_called_plainly, is_followed, look
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
 from autodiff_hook.transform.specialise.results import outcome
@@ -96,10 +96,12 @@ def _code(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwarg
     inner = implementation(function)
     if inner is not None and inf.world.in_scope(inner):
         return inline_call(inf, s, inner, args, kwargs)
-    if not issubclass(type(function), type):
-        method = find_in_type(type(function), "__call__")
-        if is_followed(inf.world, method):
-            return inline_call(inf, s, look(inf, type(function), "__call__"), [Constant(function), *args], kwargs)
+    if function == type.__call__ and args and isinstance(known(inf.type_of(args[0])), type):
+        return construct(inf, s, known(inf.type_of(args[0])), args[1:], kwargs)
+    if not issubclass(type(function), type) or not is_called_plainly(inf, function):
+        if is_followed(inf.world, find_in_type(type(function), "__call__")):
+            method = look(inf, type(function), "__call__")
+            return inline_call(inf, s, method, [Constant(function), *args], kwargs)
         raise Refused(f"a call of {named(function)}")
     if not inf.one_way and named_tuples.is_class(inf, function):
         return named_tuples.make(inf, s, function, args, kwargs)

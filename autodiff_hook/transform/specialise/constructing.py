@@ -13,16 +13,16 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.objects import is_called_plainly, is_made_plainly, look, remembered
+from autodiff_hook.transform.specialise.objects import is_made_plainly, look, remembered
 from autodiff_hook.transform.specialise.places import default_of
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 from autodiff_hook.transform.specialise.wording import named
 
 
 def construct(inf: Inference, s: Statement, cls: type, args: Args, kwargs: Kwargs) -> Abstract | None:
-    """Make an object: ``__new__``, and a call of ``__init__`` behind it."""
+    """``type.__call__(cls, …)``: make an object by ``__new__``, and call ``__init__`` behind it."""
     error = exceptions.is_exception(inf, cls)
-    if s.result is None or inf.block is None or not is_called_plainly(inf, cls):
+    if s.result is None or inf.block is None:
         raise Refused(f"a call of {named(cls)}")
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
     new = new.__func__ if issubclass(type(new), staticmethod) else new

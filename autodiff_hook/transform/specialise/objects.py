@@ -67,7 +67,7 @@ from autodiff_hook.transform.specialise.world import World
 _PLAIN: Final = [
     cls.__dict__["__getattribute__"]
     for cls in (
-        *(object, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException),
+        *(object, type, tuple, list, dict, set, frozenset, int, float, complex, str, bytes, BaseException),
         *(SimpleNamespace, threading.local, MappingProxyType, defaultdict, *MOMENTS),
     )
     if "__getattribute__" in cls.__dict__
