@@ -5,13 +5,13 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
+import operator
 import sys
 from abc import ABCMeta
 from collections import deque
 from collections.abc import Container
 from enum import Enum
 from functools import partial
-from operator import contains
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -54,6 +54,7 @@ class CodeGuards(Guards):
         self.modules = {module_of(f)}
         self.functions: list[FunctionType] = []
         """The functions whose default values are taken for constants."""
+        self.asking = False
         self.roots: dict[tuple[Any, Any], Any] = {}
         """Where data are read: namespaces, with names or None for all; cells; (None, index) for one of its own."""
 
@@ -108,7 +109,7 @@ class CodeGuards(Guards):
 
     def in_scope(self, function: FunctionType) -> bool:
         """Whether a Python function is followed."""
-        known = in_scope(self, function) or in_library(function)
+        known = self.asking or in_scope(self, function) or in_library(function)
         return known and id(function) not in MEANINGS
 
     def function(self, function: FunctionType) -> None:
@@ -183,7 +184,7 @@ class CodeGuards(Guards):
         """A module that is imported by now."""
         if name not in sys.modules:
             if name.partition(".")[0] not in sys.modules:
-                lack(name, partial(contains, sys.modules, name))
+                lack(name, partial(operator.contains, sys.modules, name))
                 raise Refused(f"{name} is not imported")
             try:
                 importlib.import_module(name)
@@ -230,6 +231,11 @@ class CodeGuards(Guards):
         if self.is_new("same", owner, other):
             self.require(self.emit("is" if found else "is_not", owner, other))
         return found
+
+    def not_shown(self, view: Operand, owner: Operand) -> None:
+        """Guard that a view of a dict shows another one than an object that is loaded on entry."""
+        if self.is_new("not shown", view, owner):
+            self.require(self.call(operator.is_not, self.call(behind, view), owner))
 
     def distinct(self, operands: list[Operand]) -> None:
         """Guard that no two objects that are loaded on entry are one."""

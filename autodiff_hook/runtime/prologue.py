@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Container
 from dataclasses import replace
 from types import MappingProxyType, MethodDescriptorType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -42,8 +42,12 @@ from autodiff_hook.transform.specialise.queues import queue
 
 
 def held_at(example: Any, key: Any) -> Any:
-    """What a container has; a class derived from ``dict`` is not asked."""
-    return dict.__getitem__(example, key) if isinstance(example, dict) else example[key]
+    """What a container has; a class derived from a builtin one is not asked."""
+    base = next((cls for cls in _DERIVED_FROM if isinstance(example, cls)), None)
+    return example[key] if base is None else base.__getitem__(example, key)
+
+
+_DERIVED_FROM: Final[tuple[Any, ...]] = (dict, list, tuple)
 
 
 def _is_container(value: Abstract) -> bool:
@@ -208,6 +212,8 @@ class Prologue(LoadedFunctions):
         """What a container has; no class is asked for what is missing."""
         if isinstance(example, dict) and type(example) is not dict:
             return self.call(dict.get, owner, Constant(key), Constant(MISS))
+        if isinstance(example, (list, tuple)) and type(example) not in (list, tuple):
+            return self.call((list if isinstance(example, list) else tuple).__getitem__, owner, Constant(key))
         return self.emit("getitem", owner, Constant(key))
 
     def _slot(self, owner: Operand, example: Any, name: Any, item: bool) -> Slot:

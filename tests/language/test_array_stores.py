@@ -1009,3 +1009,27 @@ def test_memory_that_is_read_before_it_is_overwritten(x):
     c.flat = c[::-1]
     np.copyto(c[1:], c[:-1])
     return np.sum(W * a) + np.sum(W * b) + np.sum(W * c)
+
+
+@gradient_at(np.array([[0.5, 1.5, 2.0], [1.0, 0.3, 0.7]]))
+def test_stores_into_views_with_new_axes(x):
+    norm = np.sqrt((x**2).sum(axis=0))[np.newaxis, ...]
+    norm *= 2.0
+    norm += x[:1]
+    rows = (x * x)[None, :]
+    rows[0, 1] += x[0]
+    rows[..., 1:] = x[None, :, :2]
+    return np.sum(x / norm) + np.sum(rows**2)
+
+
+@gradient_at(np.array([[2.0, 0.5, 0.1], [0.5, 1.5, 0.3], [0.1, 0.3, 1.0]]))
+def test_stores_into_what_decompositions_give(a):
+    u, s, v = np.linalg.svd(a, full_matrices=False)
+    signs = np.sign(u[0])
+    u *= signs
+    v *= signs[:, None]
+    q, r = np.linalg.qr(a)
+    q[:, 0] *= 2.0
+    whole, rest = np.divmod(a, 0.37)
+    rest += whole
+    return np.sum(u**3) + np.sum(v**3) + s[0] + np.sum(q * a) + r[0, 0] + np.sum(rest**2)

@@ -393,3 +393,19 @@ def test_rules_with_several_results_and_options():
             return solve(a, b, 0.5 * (q + q.T), 0.5 * (r + r.T))
 
         check_rule(solve, square, tall[:3, :2], square @ square.T, np.eye(2), differences=moved, rtol=1e-5)
+
+
+def flipped(a):
+    u, s, v = linalg.svd(a, full_matrices=False)
+    signs = np.sign(u[0])
+    u *= signs
+    v *= signs[:, None]
+    q, _ = linalg.qr(a, mode="economic")
+    q[:, 0] *= 2.0
+    x = linalg.solve(a @ a.T + np.eye(3), a[:, 0])
+    x += s[0]
+    return np.sum(u**3) + np.sum(v**3) + np.sum(q * a) + np.sum(x**2)
+
+
+def test_stores_into_results():
+    check_gradient(flipped, A)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import operator
 import os
 import sys
@@ -27,6 +28,7 @@ from autodiff_hook.transform.one_way import (
     looked_up,
     mappings,
     namespaces,
+    out_of_scope,
     sequences,
 )
 from autodiff_hook.transform.one_way.attributes import plainly_written
@@ -180,7 +182,7 @@ _FOLDED: Final = (
 
 _SPECIAL: Final = (
     *(managed_call, asked, wrapped, bases_in_order, derived_classes, construct_plainly),
-    *(inert.flags_set, inert.called, cached_call),
+    *(inert.flags_set, inert.called, cached_call, out_of_scope.asked),
 )
 
 
@@ -401,6 +403,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     getattr: _getattr,
     hasattr: _hasattr,
     isinstance: looked_up.instance_of,
+    inspect.getattr_static: looked_up.statically,
     setattr: _setattr,
     delattr: _delattr,
     vars: _vars,

@@ -104,7 +104,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         found = look_after(inf, maker, value.after, name)
         if isinstance(found, WrapperDescriptorType) and issubclass(found.__objclass__, BaseException):
             return known_as(inf, s, None)
-    if name == "get" and args and not names and isinstance(value, Outside) and is_mapping(inf, value, name):
+    if name == "get" and args and not names and isinstance(value, Outside) and is_mapping(inf, owner, name):
         if owner not in inf.aliased and not is_derived(value):
             return got(inf, s, owner, value, args)
     shown = seen_through(inf, owner) if name in _SHOWN else None
@@ -148,7 +148,7 @@ def load_method(inf: Path, s: Statement) -> Abstract | None:
     """What an object, a class or a module has is read here; of other values nothing can be replaced before the call."""
     value = inf.type_of(s.operands[0])
     if isinstance(value, Outside) and not is_derived(value):
-        if value.cls in (list, set, frozenset) or is_mapping(inf, value, str(s.data)):
+        if value.cls in (list, set, frozenset) or is_mapping(inf, s.operands[0], str(s.data)):
             return Lookup(str(s.data), s.operands[0])
     if isinstance(value, (Fresh, Outside)) or isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return get_attribute(inf, s)

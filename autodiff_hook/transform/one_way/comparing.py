@@ -25,6 +25,8 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, COMPARE[s.data](*both))
     s.operands = opened(inf, s.operands)
     values = [inf.type_of(x) for x in s.operands]
+    if s.data in ("==", "!=") and any(map(_is_builtin, values)) and any(map(_is_text_or_none, values)):
+        return known_as(inf, s, s.data == "!=")
     held = any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands))
     if held or all(map(_is_dict, values)):
         sequences = [sequence_of(inf, x) for x in s.operands]
@@ -78,6 +80,11 @@ def _ordered(inf: Path, op: str, a: Operand, b: Operand) -> Operand:
 
 def _is_dict(value: Abstract) -> bool:
     return isinstance(value, (Container, Outside, Tuple)) and value.cls in DICTS
+
+
+def _is_builtin(value: Abstract) -> bool:
+    """Whether a value is a container whose class is Python's own, so that no text is equal to it."""
+    return isinstance(value, (Container, Outside, Tuple)) and value.cls in (list, tuple, dict, set, frozenset)
 
 
 def _is_text_or_none(value: Abstract) -> bool:

@@ -321,10 +321,13 @@ def has_keys(value: Abstract) -> TypeGuard[Fresh | Outside]:
     return isinstance(value, (Fresh, Outside)) and value.cls is not dict and has_in_type(value.cls, "keys")
 
 
-def is_mapping(inf: Path, value: Outside, asked: str) -> bool:
+def is_mapping(inf: Path, operand: Operand, asked: str) -> bool:
     """Whether an object from outside answers to what is asked as the dict, or the view of one, that it was on entry."""
+    value = inf.type_of(operand)
+    if not isinstance(value, Outside):
+        return False
     if value.cls is MappingProxyType:
-        inf.require_as_on_entry(behind(value.example))
+        inf.require_as_on_entry(operand)
     if is_derived(value) and issubclass(value.cls, dict):
         return all([is_answered_by_base(inf, value.cls, x) for x in (asked, "__getitem__", "__contains__")])
     return value.cls is dict or value.cls is MappingProxyType and type(behind(value.example)) in _SHOWN
@@ -339,11 +342,10 @@ def seen_through(inf: Path, operand: Operand) -> Operand | None:
     value = inf.type_of(operand)
     if not isinstance(value, Outside) or value.cls is not MappingProxyType:
         return None
-    shown = behind(value.example)
-    if type(shown) not in _SHOWN:
+    if type(behind(value.example)) not in _SHOWN:
         return None
-    inf.require_as_on_entry(shown)
-    inf.shown_whole.append(shown)
+    inf.shown_whole.append(operand)
+    inf.require_as_on_entry(operand)
     return inf.adopted(operand, value)
 
 

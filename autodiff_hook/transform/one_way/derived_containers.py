@@ -122,7 +122,7 @@ def _attribute(inf: Path, s: Statement) -> Abstract | None:
     name, names = s.data if s.op == "call_method" else (str(s.data), ())
     if not is_derived(value) or name == "__dict__" or _has_its_own(inf, owner, value, name):
         return None
-    if isinstance(value, Outside) and name == "get" and args and not names and is_mapping(inf, value, name):
+    if isinstance(value, Outside) and name == "get" and args and not names and is_mapping(inf, owner, name):
         return got(inf, s, owner, value, args)
     held = held_by(inf, owner)
     if held is None:

@@ -29,10 +29,10 @@ def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
 
 
 _LOADED_BY: Final[dict[type, tuple[str, ...]]] = {
-    list: ("__getitem__", "__iter__", "__len__"),
+    list: ("__iter__", "__len__"),
     dict: ("__iter__", "__len__"),
 }
-"""What is asked of a container from outside to load what it holds: of a dict, only which keys."""
+"""What is asked of a container from outside to load what it holds: how much it is, and which keys."""
 
 
 def is_derived(value: Abstract) -> TypeGuard[Fresh | Outside]:

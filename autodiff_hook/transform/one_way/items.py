@@ -49,7 +49,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
             raise Refused("an iteration over the elements of an array that begins anew")
         elements = inf.perform("call_method", [array], taken_flat(inf.type_of(key)))
         return alias(inf, s, inf.perform("getitem", [elements, key]))
-    mapping = isinstance(value, Outside) and is_mapping(inf, value, "__getitem__")
+    mapping = is_mapping(inf, owner, "__getitem__")
     if isinstance(value, Outside) and mapping:
         where = key_in(inf, value.example, key)
         if not inf.world.holds(inf.final(owner), value.example, where):

@@ -18,6 +18,7 @@ from autodiff_hook.transform.one_way.containers import (
     changeable,
     elements_of,
     guarded_length,
+    is_adopted,
     parts,
     seen_through,
     shown_keys,
@@ -58,7 +59,7 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     if isinstance(value, Outside) and records.has_rows(inf, operand, value):
         inf.world.length(inf.final(operand), value.example)
         return (inf.perform("getitem", [operand, Constant(i)]) for i in range(len(value.example)))
-    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
+    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls) and not is_adopted(value):
         found = rows(inf, operand)
         held = held_by(inf, operand, "__iter__") or seen_through(inf, operand)
         if held is not None:

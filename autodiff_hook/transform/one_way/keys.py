@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from typing import Any, Final
@@ -31,7 +31,7 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
         return tuple(found) if operand in inf.tuples else found[0]
     budget.check(len(held))
     pinned = set(inf.pinned)
-    before, own = _effects(inf, items), {kind.cls for kind in map(inf.type_of, items) if is_object(kind)}
+    before, own = effects(inf, items), {kind.cls for kind in map(inf.type_of, items) if is_object(kind)}
     hashes = [_hash_of(inf, x) for x in items]
     whole = hash(tuple(map(Hashed, hashes))) if operand in inf.tuples else hashes[0]
     _follow_others(inf, held, own)
@@ -63,7 +63,7 @@ def _hash_of(inf: Path, operand: Operand) -> int:
     return hash(inf.pin_key(operand))
 
 
-def _effects(inf: Path, items: list[Operand]) -> Any:
+def effects(inf: Path, items: Sequence[Operand] = ()) -> Any:
     """What the program has changed that others can see, but for what is looked up, which may keep its hash."""
     stored = {owner for owner, _ in inf.assigned} - set(map(inf.final, items))
     contents = {token: copy(inf.contents[token]) for token in inf.dirty}
@@ -72,7 +72,7 @@ def _effects(inf: Path, items: list[Operand]) -> Any:
 
 def _require_silent(inf: Path, items: list[Operand], before: Any) -> None:
     """Refuse a key that changes something when it is looked up, which is done natively, too."""
-    if _effects(inf, items) != before:
+    if effects(inf, items) != before:
         raise Refused("a key that changes something when it is looked up")
 
 

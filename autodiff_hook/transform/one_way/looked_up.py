@@ -1,17 +1,18 @@
-"""Objects whose classes look up attributes by code of their own, on one way through a program."""
+"""How attributes are looked up where a program asks for it, on one way: plainly, statically, by a class itself."""
 
 from __future__ import annotations
 
 from types import FunctionType
 
 from autodiff_hook.ir.types import Args, Constant, Statement
-from autodiff_hook.runtime.lookup import is_plainly
+from autodiff_hook.runtime.lookup import find_in_type, has_in_type, is_plainly
 from autodiff_hook.transform.one_way.attributes import looks_up, plain_attribute
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Outside
 from autodiff_hook.transform.specialise.attributes import attribute
-from autodiff_hook.transform.specialise.instances import isinstance_of
+from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
 from autodiff_hook.transform.specialise.lattice import known
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -40,3 +41,17 @@ def instance_of(inf: Path, s: Statement, args: Args) -> Abstract | None:
         return known_as(inf, s, True)
     shown = known(inf.type_of(inf.perform("getattr", args[:1], "__class__")))
     return known_as(inf, s, isinstance_of(shown, classes, inf.world.is_subclass))
+
+
+def statically(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """``inspect.getattr_static(owner, name, default)`` of what has no attributes but those of its class."""
+    classes = classes_of(inf.type_of(args[0]))
+    if len(classes) > 1 or classes[0].__dictoffset__:
+        return None
+    name, cls = inf.pin(args[1]), classes[0]
+    inf.world.members(cls)
+    if has_in_type(cls, name):
+        return known_as(inf, s, find_in_type(cls, name))
+    if len(args) < 3:
+        raise Raised(AttributeError)
+    return alias(inf, s, args[2])

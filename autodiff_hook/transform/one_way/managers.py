@@ -57,7 +57,11 @@ def managed_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwa
     filters = any(function is x for x in _FILTERS)
     if filters and args and any(x is WARNINGS or x is RECORDED for x in inf.silences):
         action = known_value(inf, args[0])
-        inf.strict = inf.strict or action == "error"
+        if action == "error" and function is warnings.simplefilter and not kwargs:
+            of_casts = [known_value(inf, x) for x in args[1:]] == [np.exceptions.ComplexWarning]
+            inf.strict, inf.strict_if_complex = inf.strict or not of_casts, inf.strict_if_complex or of_casts
+        else:
+            inf.strict = inf.strict or action == "error"
         return known_as(inf, s, None) if action in (*_HARMLESS, "error") else None
     return None
 

@@ -95,7 +95,9 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
         return named
     item, owner = s.operands
     value = inf.type_of(owner)
-    if isinstance(value, Outside) and is_mapping(inf, value, "__contains__"):
+    if is_none(value):
+        raise Raised(TypeError("argument of type 'NoneType' is not iterable"))
+    if isinstance(value, Outside) and is_mapping(inf, owner, "__contains__"):
         held = inf.world.holds(inf.final(owner), value.example, key_in(inf, value.example, item))
         return known_as(inf, s, held == (s.op == "in"))
     if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
@@ -141,8 +143,8 @@ def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
             yield place
             continue
         values = inf.type_of(other), inf.type_of(item)
-        if any(map(is_none, values)) and any(map(_is_sequence, values)):
-            continue  # no list or tuple equals None
+        if any(map(is_none, values)) and any(map(_is_no_none, values)):
+            continue
         both = opened(inf, [other, item])
         kinds = [sequence_of(inf, x) for x in both]
         if None not in kinds:
@@ -162,8 +164,9 @@ def _is_comparable(value: Abstract) -> bool:
     return isinstance(value, (Known, Number)) or is_object(value)
 
 
-def _is_sequence(value: Abstract) -> bool:
-    return isinstance(value, (Tuple, Container)) and value.cls in (list, tuple, dict)
+def _is_no_none(value: Abstract) -> bool:
+    """Whether a value is of a class of Python's whose objects do not equal None."""
+    return isinstance(value, (Tuple, Container, Instance)) and value.cls in (list, tuple, dict, str, bytes)
 
 
 def build_slice(inf: Path, s: Statement) -> None:

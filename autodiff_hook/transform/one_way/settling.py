@@ -13,7 +13,7 @@ from autodiff_hook.transform.one_way.earnest import Earnest
 from autodiff_hook.transform.one_way.trail import is_virtual
 from autodiff_hook.transform.specialise.abstract import BOOL, Instance, Known
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of
+from autodiff_hook.transform.specialise.lattice import example_of, may_be_complex
 from autodiff_hook.transform.specialise.saying import require_apart
 
 
@@ -27,6 +27,7 @@ def settle(inf: Earnest) -> None:
     inf.settling = True
     inf.world.separate()
     given_arrays.settle(inf)
+    inf.strict = inf.strict or inf.strict_if_complex and any(map(may_be_complex, inf.types.values()))
     for (owner, name), value in inf.assigned.items():
         for other, looked in inf.looked | set(inf.assigned):
             if looked == name and other is not owner and not inf.is_the_same(owner, other):

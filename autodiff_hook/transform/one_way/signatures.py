@@ -39,7 +39,7 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
     value = inf.type_of(args[0])
     if isinstance(value, Closure) and question is function and not value.described and value.wraps is None:
         return known_as(inf, s, function(FunctionType(value.code, {}, closure=tuple(CellType() for _ in value.cells))))
-    if not isinstance(value, Known) or not isinstance(value.value, (FunctionType, WrapperDescriptorType)):
+    if not isinstance(value, Known) or not isinstance(value.value, (FunctionType, WrapperDescriptorType, type(np.sum))):
         return None
     if question is not function:
         answer = function(value.value)

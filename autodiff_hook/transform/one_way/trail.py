@@ -11,6 +11,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.reports import Reason
+from autodiff_hook.runtime.lookup import behind
 from autodiff_hook.transform.one_way.answers import answer
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
@@ -90,8 +91,10 @@ class Trail(Inference):
         self.factories: dict[Operand, Operand] = {}
         """What a ``defaultdict`` asks for what is missing."""
         self.dirty: dict[Operand, None] = {}
-        self.shown_whole: list[Any] = []
-        """The dicts from outside of which views were asked for all that they hold."""
+        self.shown_whole: list[Operand] = []
+        """The views from outside that were asked for all that their dicts hold."""
+        self.strict_if_complex = False
+        """Whether the program has made an error of what NumPy warns of where complex numbers become real."""
         self.peeked: set[Operand] = set()
         self.loaded_items: dict[tuple[Operand, Any], Operand] = {}
         self.tuples: dict[Operand, list[Operand]] = {}
@@ -268,17 +271,27 @@ class Trail(Inference):
         """What a container holds."""
         return self.contents[operand]
 
-    def require_as_on_entry(self, shown: Any) -> None:
-        """Refuse to ask a view of a dict that may have been changed by another name."""
+    def require_as_on_entry(self, view: Operand) -> None:
+        """Refuse to ask a view of a dict that the program may have changed by another name."""
+        shown = behind(example_of(self.type_of(view)))
         objects = [example_of(self.type_of(owner)) for owner, _ in self.assigned]
-        changed = self.dirty or self.class_attributes or self.stored_globals
+        changed = self.class_attributes or self.stored_globals
         if changed or any(getattr(x, "__dict__", None) is shown for x in objects):
             raise Refused("a view of a dict is asked after a dict was changed")
+        for operand in self.dirty:
+            self._require_other(view, self.origins[operand])
 
     def require_not_shown(self, changed: Any) -> None:
         """Refuse to change a dict after a view of it was asked for all that it holds."""
-        if any(changed is shown for shown in self.shown_whole):
-            raise Refused("a dict is changed after a view of one was asked for all that it holds")
+        if any(changed is behind(example_of(self.type_of(view))) for view in self.shown_whole):
+            raise Refused("a dict is changed after a view of it was asked for all that it holds")
+
+    def _require_other(self, view: Operand, origin: Operand) -> None:
+        """Refuse what is the dict that a view shows; that it is another one is guarded."""
+        if example_of(self.type_of(origin)) is behind(example_of(self.type_of(view))):
+            raise Refused("a view of a dict is asked, and that dict is changed by another name")
+        if isinstance(view, Variable) or isinstance(origin, Variable):
+            self.world.not_shown(view, origin)
 
     def changed(self, operand: Operand) -> Any:
         """What a container holds, to be changed."""
@@ -287,8 +300,8 @@ class Trail(Inference):
             value = self.type_of(origin)
             if isinstance(value, Outside) and value.cls is not self.types[operand].cls:  # type: ignore[attr-defined,index]
                 raise Refused(f"a change of {named(value)}")
-            for shown in self.shown_whole if type(self.contents[operand]) is dict else ():
-                self.require_not_shown(shown)
+            for view in self.shown_whole if type(self.contents[operand]) is dict else ():
+                self._require_other(view, origin)
             others = [other for x, other in self.origins.items() if x is not operand]
             if operand not in self.dirty and any(self.is_the_same(origin, other) for other in others):
                 raise Refused("an object that is known in two ways is changed")

@@ -12,7 +12,6 @@ from autodiff_hook.ir.analysis import bindings
 from autodiff_hook.ir.types import Block, Operand, Statement, Variable
 from autodiff_hook.runtime.memories import hides
 from autodiff_hook.transform.improve.shortcuts import FRESH, declared
-from autodiff_hook.transform.improve.site import is_elementwise
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -60,8 +59,8 @@ def makes_new(s: Statement, type_of: TypeOf) -> bool:
         return len(s.operands) == 2
     if function is np.einsum:
         return sum(isinstance(type_of(x), Array) for x in s.operands) > 1 and "out" not in _keywords(s)
-    if is_elementwise(function):
-        return _is_ufunc(s, type_of)
+    if _is_ufunc(s, type_of):
+        return True
     if function is np.diag:
         given = type_of(s.operands[1])
         return isinstance(given, Array) and given.ndim == 1
@@ -152,7 +151,8 @@ def is_elementary(s: Statement, type_of: TypeOf) -> bool:
 
 def _is_ufunc(s: Statement, type_of: TypeOf) -> bool:
     function = _function(s, type_of)
-    return is_elementwise(function) and len(s.operands) == 1 + function.nin and not _keywords(s)
+    pointwise = type(function).__name__ == "ufunc" and function.signature is None
+    return pointwise and len(s.operands) == 1 + function.nin and not _keywords(s)
 
 
 def _function(s: Statement, type_of: TypeOf) -> Any:

@@ -6,7 +6,7 @@ from types import EllipsisType
 
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import in_parts, is_number_of, number_types
+from autodiff_hook.transform.specialise.lattice import in_parts, is_none, is_number_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 
 
@@ -65,3 +65,8 @@ def is_view(key: Abstract) -> bool:
 def is_basic_key(key: Abstract) -> bool:
     """Whether an index is made of ints and slices, so that what it takes of an array is a view."""
     return all(_is_basic(p, p.value if isinstance(p, Known) else p) for p in parts_of(key))
+
+
+def is_view_key(key: Abstract) -> bool:
+    """Whether an index gives a view: it is made of ints, slices and new axes."""
+    return all(is_none(p) or _is_basic(p, p.value if isinstance(p, Known) else p) for p in parts_of(key))

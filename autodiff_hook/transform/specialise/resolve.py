@@ -235,7 +235,10 @@ def _in(inf: Inference, s: Statement) -> Abstract:
     if isinstance(values[1], Tuple) and values[1].cls is dict and isinstance(values[0], Known):
         return known_as(inf, s, (values[0].value in values[1].keys) == (s.op == "in"))
     if all(isinstance(v, Known) for v in values) and is_plain(example_of(values[1])):
-        found = operator.contains(example_of(values[1]), example_of(values[0]))
+        try:
+            found = operator.contains(example_of(values[1]), example_of(values[0]))
+        except TypeError as error:
+            raise Refused(f"in raised TypeError: {error}") from error
         return known_as(inf, s, found == (s.op == "in"))
     return pure(inf, s, BOOL)
 

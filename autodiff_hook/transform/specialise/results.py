@@ -13,6 +13,7 @@ from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
 from threading import Lock, RLock
 from types import BuiltinMethodType, CodeType, FunctionType, GenericAlias, UnionType
 from typing import Any, Final
+from uuid import UUID
 
 import numpy as np
 
@@ -40,7 +41,7 @@ from autodiff_hook.transform.specialise.wording import named
 
 _NUMBERS: Final = frozenset({float, int, bool, complex, *(np.dtype(c).type for c in "bBhHiIlLqQfdFD")})
 FLAGS: Final = type(np.zeros(0).flags)
-_INERT: Final = (str, bytes, np.str_, np.bytes_, type(None), bool, range, slice, type(Ellipsis), FLAGS)
+_INERT: Final = (str, bytes, np.str_, np.bytes_, type(None), bool, range, slice, type(Ellipsis), FLAGS, UUID)
 _COMBINATIONS: Final = 16
 _LENGTH: Final = 32
 

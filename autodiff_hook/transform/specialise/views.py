@@ -23,7 +23,7 @@ from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf, makes_new
 from autodiff_hook.transform.specialise.overlaps import may_be_overwritten
-from autodiff_hook.transform.specialise.parts import is_basic_key, parts_of
+from autodiff_hook.transform.specialise.parts import is_basic_key, is_view_key, parts_of
 from autodiff_hook.transform.specialise.plans import checked, items_of
 from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan, Program, RulePlan
 from autodiff_hook.transform.specialise.questions import QUESTIONS
@@ -48,7 +48,7 @@ def base_of(s: Statement | None, type_of: TypeOf) -> Operand | None:
     if s is None or s.result is None:
         return None
     found: Operand | None = None
-    if s.op == "getitem" and is_basic_key(type_of(s.operands[1])) or s.op == "getattr" and s.data == "T":
+    if s.op == "getitem" and is_view_key(type_of(s.operands[1])) or s.op == "getattr" and s.data == "T":
         found = s.operands[0]
     else:
         function, args = _called(s, type_of)
@@ -113,7 +113,7 @@ def redirect(inf: Inference, s: Statement) -> None:
         base = base_of(made, inf.type_of)
         if made is None or base is None:
             return
-        if made.op == "getitem" and is_basic_key(inf.type_of(s.operands[1])):
+        if made.op == "getitem" and all(is_basic_key(inf.type_of(x.operands[1])) for x in (made, s)):
             s.operands[:2] = [base, _index(inf, s, base, made.operands[1], s.operands[1])]
             continue
         if not is_sure(made, inf.type_of):
@@ -301,9 +301,11 @@ class _Anew:
                 while self.program.plans.get(s) == STORE and s.operands[0] in self.bases:
                     view, key = s.operands[:2]
                     made, base = self.made[view], self.bases[view]
-                    if made.op != "getitem" or not is_basic_key(self.program.type_of(key)):
+                    if made.op != "getitem":
                         break
                     index = made.operands[1]
+                    if not all(is_basic_key(self.program.type_of(x)) for x in (index, key)):
+                        break
                     if not _is_all(self.program.type_of(key)):
                         kept.append(_composition(self.program, s, base, index, key))
                         index = kept[-1].result  # type: ignore[assignment]

@@ -13,6 +13,9 @@ from autodiff_hook.transform.specialise.bodies import Load, Parameters, bind
 class World(Protocol):
     """What the specialiser asks of the process, and guards."""
 
+    asking: bool
+    """Whether code that is not in scope is followed, too: it answers a question."""
+
     @property
     def changing(self) -> dict[Variable, Any]:
         """The lists and arrays from outside, as they were loaded, that the program changes."""
@@ -101,6 +104,9 @@ class World(Protocol):
 
     def same(self, owner: Operand, other: Operand) -> bool:
         """Whether two objects that are loaded on entry are one, guarded."""
+
+    def not_shown(self, view: Operand, owner: Operand) -> None:
+        """Guard that a view of a dict shows another one than an object that is loaded on entry."""
 
     def distinct(self, operands: list[Operand]) -> None:
         """Guard that no two objects that are loaded on entry are one."""

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents, shaped
+from autodiff_hook.extend import cotangents, fresh, shaped
 from autodiff_hook.registry import LINEAR, frule, nondifferentiable
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.decompositions import cholesky_back, cholesky_tangent, qr_cotangent
@@ -17,6 +17,7 @@ def triangle(x, lower):
 
 
 shaped(linalg.cholesky)
+fresh(linalg.cholesky, linalg.cho_factor, linalg.cho_solve, linalg.lu_factor, linalg.lu_solve, linalg.qr)
 cotangents(
     linalg.cholesky,
     "a, lower=False, overwrite_a=False, check_finite=True",

@@ -4,12 +4,15 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import complex_by_value, cotangents
+from autodiff_hook.extend import complex_by_value, cotangents, fresh
 from autodiff_hook.registry import LINEAR, frule, nondifferentiable
 from autodiff_rules._constants import COMPARES, IS_A_SHAPE, IS_OF_INTEGERS, declare_names
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
 from autodiff_rules.numpy.norms import norm_cotangent, norm_tangent
+
+fresh(linalg.expm, linalg.logm, linalg.sqrtm, linalg.solve_sylvester, linalg.solve_continuous_lyapunov)
+fresh(linalg.block_diag, linalg.toeplitz, linalg.matrix_balance)
 
 
 def frechet(function, a, direction):

@@ -8,10 +8,11 @@ import numpy as np
 from scipy import linalg
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents, effects
+from autodiff_hook.extend import cotangents, effects, fresh
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
 
+fresh(linalg.solve_continuous_are, linalg.solve_discrete_are)
 TOLERANCE = 1e-6
 
 

@@ -16,7 +16,7 @@ from autodiff_rules.numpy.decompositions import (
 )
 from autodiff_rules.numpy.linalg import adjoint, solved
 
-fresh(linalg.eig)
+fresh(linalg.eig, linalg.eigh, linalg.eigvalsh, linalg.svd, linalg.svdvals)
 EIG = "scipy.linalg.eig"
 
 

@@ -5,13 +5,15 @@ from scipy import linalg
 from scipy._lib._array_api import np_compat
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, fresh
 from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy._shared import array_rrule, reshaped, unbroadcast
 from autodiff_rules.numpy.decompositions import half_triangle, hermitian_of, one_triangle
 from autodiff_rules.numpy.linalg import adjoint, adjugate, det_tangent, lstsq_cotangents, pinv_cotangent
 from autodiff_rules.scipy._standins import stand_in
 
+fresh(linalg.inv, linalg.pinv, linalg.pinvh, linalg.solve, linalg.solve_triangular, linalg.lstsq)
+fresh(linalg.solve_banded, linalg.solveh_banded)
 SYMMETRIC = ("sym", "symmetric")
 HERMITIAN = ("her", "hermitian", "pos", "positive definite")
 TRIANGLES = {"upper triangular": "U", "lower triangular": "L"}

@@ -4,12 +4,13 @@ import numpy as np
 from scipy import signal
 from scipy.signal import _signaltools, _sigtools
 
-from autodiff_hook.extend import cotangents
+from autodiff_hook.extend import cotangents, fresh
 from autodiff_hook.registry import LINEAR, frule
 from autodiff_rules.numpy._shared import unbroadcast
 from autodiff_rules.scipy._borders import extended
 from autodiff_rules.scipy._standins import stand_in
 
+fresh(signal.convolve, signal.correlate)
 VALID, SAME, FULL = 0, 1, 2
 
 

@@ -140,7 +140,7 @@ frule(
     lambda ẋ, y, sos, x, zi: sections_of_signal(sos, ẋ, np.zeros(np.shape(zi))),
     lambda żi, y, sos, x, zi: sections_of_signal(sos, np.zeros(np.shape(x)), żi),
 )
-fresh(sections, sections_of_signal)
+fresh(signal.lfilter, signal.lfilter_zi, sections, sections_of_signal)
 
 
 def sosfilt_of_signal(sos, x, zi):

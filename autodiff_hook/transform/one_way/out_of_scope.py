@@ -1,0 +1,64 @@
+"""Questions to Python code that is not in scope, on one way: it is followed, as what it answers holds no derivative."""
+
+from __future__ import annotations
+
+from collections import deque
+from copy import copy
+from types import FunctionType
+from typing import Any, Final
+
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
+from autodiff_hook.registry import registry
+from autodiff_hook.transform.one_way.containers import known_value
+from autodiff_hook.transform.one_way.keys import effects
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import is_whole
+from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.wording import named
+
+
+def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """``is_frame(x)`` of another package; None if a callable is in scope, or something is declared of it."""
+    if type(function) is not FunctionType or inf.world.in_scope(function):
+        return None
+    if registry.has_rules(function) or registry.is_constant(function) or registry.refusal(function) is not None:
+        return None
+    before = _Before(inf)
+    inf.world.asking = True
+    try:
+        answer = inf.call(Constant(function), args, kwargs)
+    except Raised:
+        if before.is_changed():
+            raise Refused(f"a call of {named(function)}, which is not in scope and stores something") from None
+        raise
+    finally:
+        inf.world.asking = False
+    is_answer = is_whole(inf.type_of(answer)) or isinstance(known_value(inf, answer), _ANSWERS)
+    if not is_answer or before.is_changed():
+        raise Refused(f"a call of {named(function)}, which is not in scope and does more than answer")
+    return alias(inf, s, answer)
+
+
+_ANSWERS: Final = (type(None), bool, str, int, float)
+
+
+class _Before:
+    """What there was before a question was asked: what is made for the answer may be changed."""
+
+    def __init__(self, inf: Path) -> None:
+        self._inf, self._known, self._versions, self._effects = inf, {*inf.types}, {*inf.versions}, effects(inf)
+        self._cells = [*inf.cells.items()]
+        stores: tuple[dict[Any, Any], ...] = (inf.objects, inf.contents)
+        kept = (list, dict, set, deque)
+        self._held = [(x, key, copy(held)) for x in stores for key, held in x.items() if isinstance(held, kept)]
+
+    def is_changed(self) -> bool:
+        """Whether something of that is another one now."""
+        inf = self._inf
+        replaced = not self._known.isdisjoint(inf.versions.keys() - self._versions)
+        changed = any(store.get(key) != held for store, key, held in self._held)
+        changed = changed or any(inf.cells.get(cell) is not value for cell, value in self._cells)
+        return replaced or changed or effects(inf) != self._effects
