@@ -154,6 +154,11 @@ class Statement:
         return self.result
 
     @property
+    def callee(self) -> Any:
+        """What a call calls, if that is known when the code is made; None for other statements."""
+        return self.operands[0].value if self.op == "call" and isinstance(self.operands[0], Constant) else None
+
+    @property
     def arguments(self) -> list[Operand]:
         """What a statement computes with: the operands, without what it calls."""
         return self.operands[1:] if self.op == "call" else self.operands

@@ -46,7 +46,7 @@ def _changed(ir: IR, owners: Ownership) -> Roots:
 
 
 def _targets(s: Statement) -> list[Operand]:
-    function = value_of(s.operands[0]) if s.op == "call" else None
+    function = s.callee
     if s.op in ("setitem", "inplace"):
         return s.operands[:1]
     if declared(INTO, function) or declared(EFFECTS, function) and not declared(LOOKING, function):
@@ -139,7 +139,7 @@ def _negated(s: Statement) -> Operand:
 
 def is_sum(s: Statement) -> bool:
     """Whether a statement is a sum over axes, and nothing else."""
-    return s.op == "call" and not s.data and value_of(s.operands[0]) == np.add.reduce and len(s.operands) <= 6
+    return not s.data and s.callee == np.add.reduce and len(s.operands) <= 6
 
 
 class _Flip:

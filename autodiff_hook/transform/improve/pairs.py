@@ -18,7 +18,6 @@ from autodiff_hook.ir.analysis import (
     statements_of,
 )
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
 
 SOURCES: Final = (range, enumerate, zip)
 """What makes something that can be iterated over once more."""
@@ -232,4 +231,4 @@ def _iterates(header: Block, body: Block) -> bool:
 
 
 def calls(s: Statement, *functions: Any) -> bool:
-    return s.op == "call" and not s.data and any(value_of(s.operands[0]) is f for f in functions)
+    return not s.data and any(s.callee is f for f in functions)

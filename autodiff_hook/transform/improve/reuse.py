@@ -90,7 +90,7 @@ def _operation(s: Statement) -> list[Operand]:
         return [Constant(_UFUNCS[s.data]), *s.operands]
     if s.op == "unary" and s.data == "-":
         return [Constant(np.negative), *s.operands]
-    function: Any = value_of(s.operands[0]) if s.op == "call" and not s.data else None
+    function: Any = None if s.data else s.callee
     if function in _PRODUCTS and len(s.operands) == 3:
         return s.operands
     return s.operands if is_elementwise(function) and len(s.operands) == 1 + function.nin else []
@@ -179,9 +179,9 @@ def _overwrite(s: Statement, site: Site, is_free: Callable[[Operand], bool]) -> 
         _overwrite_binary(s, free)
     elif s.op == "unary" and s.data == "-" and free(s.operands[0]):
         with_out(s, s.operands[0])
-    elif s.op == "call" and not s.data and is_elementwise(value_of(s.operands[0])):
+    elif not s.data and is_elementwise(s.callee):
         operands = s.operands[1:]
-        if len(operands) == value_of(s.operands[0]).nin:
+        if len(operands) == s.callee.nin:
             s.operands += [x for x in operands if free(x)][:1]
 
 
@@ -230,7 +230,7 @@ def _parts_of_zeros(block: Block, uses: dict[Operand, int]) -> dict[Operand, _Pa
     made = {
         s.result: s
         for s in block.statements
-        if s.op == "call" and declared(ZEROS, value_of(s.operands[0])) and uses.get(s.result) == 2  # type: ignore[arg-type]
+        if declared(ZEROS, s.callee) and uses.get(s.result) == 2  # type: ignore[arg-type]
     }
     settings = [s for s in block.statements if s.op == "setitem" and s.operands[0] in made]
     return {s.operands[0]: (made[s.operands[0]], s) for s in settings}  # type: ignore[index]

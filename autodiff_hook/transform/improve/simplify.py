@@ -200,7 +200,7 @@ def _whole_numbers(ir: IR, floats: Callable[[Operand], bool]) -> set[Operand]:
                 if s.op in ("binary", "unary", "inplace"):
                     exact = s.data != "/" and not any(map(is_float, s.operands))
                 else:
-                    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+                    function = s.callee
                     exact = isinstance(function, BuiltinFunctionType) and function in _ROUNDING
                 if exact:
                     whole.add(s.result)

@@ -9,7 +9,6 @@ from typing import Any
 from autodiff_hook.ir.analysis import closure, defined_in, dominators, natural_loops, passed_on, places_of, predecessors
 from autodiff_hook.ir.substituting import resolve, substitute
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
-from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.shortcuts import LOOKUPS, declared
 
 
@@ -28,7 +27,7 @@ def look_up_once(ir: IR) -> None:
     for block in ir.blocks:
         known: dict[tuple[Any, ...], Operand] = {}
         for s in filter(_is_lookup, list(block.statements)):
-            key = value_of(s.operands[0]), *(resolve(x, names) for x in s.operands[1:])
+            key = s.callee, *(resolve(x, names) for x in s.operands[1:])
             if known.setdefault(key, s.made) is not s.made:
                 names[s.made] = known[key]
                 block.statements.remove(s)
@@ -56,7 +55,7 @@ def sink(ir: IR, again: Container[Statement]) -> None:
 
 
 def _is_lookup(s: Statement) -> bool:
-    return s.op == "call" and s.result is not None and declared(LOOKUPS, value_of(s.operands[0]))
+    return s.result is not None and declared(LOOKUPS, s.callee)
 
 
 def _uses(ir: IR) -> tuple[dict[Operand, list[Statement]], dict[Operand, list[Block]]]:

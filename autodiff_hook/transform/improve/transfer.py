@@ -175,7 +175,7 @@ def _part(site: Site, dim: Dim, part: slice) -> Dim:
 
 
 def _call(site: Site, s: Statement) -> Fact | None:
-    function = value_of(s.operands[0])
+    function = s.callee
     found: Fact | None = applied(TYPINGS, site, s)
     if found is None and declared(SHAPED, function):
         return by_example(site, s, function, s.operands[1:])

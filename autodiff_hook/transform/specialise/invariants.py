@@ -11,7 +11,6 @@ from typing import Any
 from autodiff_hook.ir.analysis import Loop, defined_in, definitions, dominates, dominators, passed_on, statements_of
 from autodiff_hook.ir.substituting import resolve
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Number, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.lattice import content_of, number_types
 from autodiff_hook.transform.specialise.origins import is_elementary, makes_new
@@ -115,7 +114,7 @@ def _move(
 
 
 def _may_be_none(s: Statement) -> bool:
-    return s.op == "call" and value_of(s.operands[0]) is item_or_none
+    return s.callee is item_or_none
 
 
 def item_or_none(items: Any, index: Any) -> Any:
@@ -156,7 +155,7 @@ def _is_steady(s: Statement, program: Program, volatile: set[Variable], held: se
 
 def _is_of_math(s: Statement, program: Program) -> bool:
     """Whether a statement computes a number from numbers by ``math`` or an operator, and may raise."""
-    computes = s.op == "binary" and s.data in ("/", "**") or s.op == "call" and is_math(value_of(s.operands[0]))
+    computes = s.op == "binary" and s.data in ("/", "**") or is_math(s.callee)
     return computes and all(number_types(program.type_of(x)) in (_FLOAT, _INT) for x in s.arguments)
 
 
@@ -224,7 +223,7 @@ def is_total(s: Statement, type_of: TypeOf) -> bool:
 
 def sums_floats(s: Statement, type_of: TypeOf) -> bool:
     """Whether a statement is the sum of a list of floats, which cannot raise, and is no int but 0."""
-    if s.op != "call" or s.data or not isinstance(s.operands[0], Constant) or s.operands[0].value is not sum:
+    if s.data or s.callee is not sum:
         return False
     kind = type_of(s.operands[1])
     begins = all(isinstance(x, Constant) and type(x.value) in (int, float) and not x.value for x in s.operands[2:])

@@ -379,7 +379,7 @@ def sources(
     if isinstance(abstract, List) or isinstance(abstract, Array) and abstract.ndim:
         return [Source(path, operand)]
     s = made.get(operand)
-    function = s.operands[0].value if s is not None and s.op == "call" and isinstance(s.operands[0], Constant) else None
+    function = None if s is None else s.callee
     if s is not None and view_of(s) == "items" and isinstance(s.operands[0], Variable):
         return [Source((*path, 1), s.operands[0], key=(*path, 0))]
     if s is not None and view_of(s) == "values" and isinstance(s.operands[0], Variable):

@@ -78,9 +78,8 @@ def _multiply_plainly(body: Body) -> None:
     """Let products be those of Python: who runs the program looks whether anything has become nan."""
     for block in body.blocks:
         for s in block.statements:
-            function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-            if type(function) is FunctionType and function in PLAIN:
-                s.op, s.operands, s.data = "binary", s.operands[1:], PLAIN[function]
+            if type(s.callee) is FunctionType and s.callee in PLAIN:
+                s.op, s.operands, s.data = "binary", s.operands[1:], PLAIN[s.callee]
 
 
 def _returns_display(block: Block) -> bool:
@@ -223,8 +222,7 @@ def _is_there(operand: Operand, made: dict[Operand, Statement]) -> bool:
     s = made.get(operand)
     if s is None or s.op in ("binary", "unary"):
         return True
-    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-    return function is not None and not may_be_missing(function)
+    return s.callee is not None and not may_be_missing(s.callee)
 
 
 def may_be_missing(function: Any) -> bool:

@@ -112,19 +112,19 @@ def _test_of(block: Block, made: dict[Operand, Statement]) -> Test | None:
         owner = _asked_for_its_class(made.get(x)) if isinstance(x, Variable) else None
         if owner is not None:
             return Test("class", owner, holds == (s.op == "is"), other)
-    if s is not None and s.op == "call" and len(s.operands) == 3 and not s.data:
-        callee, x, classes = s.operands
-        if isinstance(callee, Constant) and callee.value is isinstance and isinstance(x, Variable):
+    if s is not None and s.callee is isinstance and len(s.operands) == 3 and not s.data:
+        _, x, classes = s.operands
+        if isinstance(x, Variable):
             return Test("isinstance", x, holds, classes)
     return Test("truth", operand, holds) if isinstance(operand, Variable) else None
 
 
 def _asked_for_its_class(s: Statement | None) -> Variable | None:
     """The variable of ``type(x)``."""
-    if s is None or s.op != "call" or s.data or len(s.operands) != 2:
+    if s is None or s.callee is not type or s.data or len(s.operands) != 2:
         return None
-    callee, x = s.operands
-    return x if isinstance(callee, Constant) and callee.value is type and isinstance(x, Variable) else None
+    x = s.operands[1]
+    return x if isinstance(x, Variable) else None
 
 
 class _Refining:

@@ -273,7 +273,7 @@ def compute_once(body: Body) -> None:
 
 
 def _is_operation(s: Statement) -> bool:
-    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+    function = s.callee
     return s.op in ("binary", "unary", "compare") or type(function).__name__ == "ufunc" and not s.data
 
 
@@ -295,7 +295,7 @@ def _continue_at(rest: Block, blocks: list[Block]) -> None:
 
 def _expression(s: Statement, loaded: list[Loaded]) -> Body | None:
     """The body of the expression that a statement calls, if it can be written out."""
-    function = s.operands[0].value if s.op == "call" and not s.data and isinstance(s.operands[0], Constant) else None
+    function = None if s.data else s.callee
     if type(function) is not FunctionType or function not in EXPRESSIONS or s.result is None:
         return None
     template = template_of(function.__code__, function.__globals__)
