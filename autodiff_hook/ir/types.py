@@ -132,6 +132,11 @@ Kwargs = dict[str, Operand]
 """The arguments of a call by name."""
 
 
+def value_of(operand: Operand) -> Any:
+    """The value of a constant; ``NotImplemented`` for a variable."""
+    return operand.value if isinstance(operand, Constant) else NotImplemented
+
+
 def is_nothing(operand: Operand) -> bool:
     """Whether an operand is the constant None."""
     return isinstance(operand, Constant) and operand.value is None

@@ -17,8 +17,7 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import defined_in, reverse_postorder, statements_of
 from autodiff_hook.ir.substituting import substitute
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.improve.facts import value_of
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable, value_of
 from autodiff_hook.transform.improve.pairs import SOURCES, Pair, calls
 from autodiff_hook.transform.improve.rebuilding import Rebuilding, cost
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, FRESH, MIRRORING, declared

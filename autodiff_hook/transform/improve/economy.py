@@ -14,8 +14,7 @@ import numpy as np
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import count_uses, statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.improve.ownership import FOREIGN, Ownership, Roots
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, INTO, LOOKING, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise

@@ -18,9 +18,9 @@ import numpy as np
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop, count_uses, defined_in, natural_loops, predecessors, statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.improve.economy import economise_arrays
-from autodiff_hook.transform.improve.facts import LARGE, ArrayFact, value_of
+from autodiff_hook.transform.improve.facts import LARGE, ArrayFact
 from autodiff_hook.transform.improve.ownership import Lifetimes, Ownership
 from autodiff_hook.transform.improve.schedule import changes, merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared

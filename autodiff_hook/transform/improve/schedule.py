@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.analysis import count_uses, definitions, statements_of
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import ArrayFact, constant_fact, is_number, value_of
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
+from autodiff_hook.transform.improve.facts import ArrayFact, constant_fact, is_number
 from autodiff_hook.transform.improve.ownership import FOREIGN, Ownership
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, is_elementwise

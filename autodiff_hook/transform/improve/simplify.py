@@ -10,7 +10,7 @@ from typing import Any
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import reverse_postorder, statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
-from autodiff_hook.ir.types import IR, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import IR, Constant, Edge, Operand, Statement, Terminator, Variable, is_nothing
 from autodiff_hook.transform.improve.arithmetic import economise
 from autodiff_hook.transform.improve.backwards import Backwards
 from autodiff_hook.transform.improve.counts import drop_counts
@@ -219,7 +219,7 @@ def _neutral(s: Statement, floats: Callable[[Operand], bool]) -> Operand | None:
     """The operand that a statement returns unchanged."""
     if s.op == "call" and len(s.operands) == 3 and _is_sum(s.operands[0]):
         first = s.operands[1]
-        return s.operands[2] if isinstance(first, Constant) and first.value is None else None
+        return s.operands[2] if is_nothing(first) else None
     if s.op != "binary" or len(s.operands) != 2:
         return None
     for constant, other in (s.operands, reversed(s.operands)):

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.ir.types import Operand, Statement, value_of
 from autodiff_hook.transform.improve.examples import by_example
 from autodiff_hook.transform.improve.facts import (
     ArrayFact,
@@ -25,7 +25,6 @@ from autodiff_hook.transform.improve.facts import (
     is_floating,
     is_number,
     is_single,
-    value_of,
 )
 from autodiff_hook.transform.improve.shortcuts import SHAPED, TYPINGS, applied, declared, lookup
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 from autodiff_hook.ir.analysis import closure, passed_on, statements_of
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable, value_of
 from autodiff_hook.runtime.altering import GENERATORS, assign_if
 from autodiff_hook.transform.specialise import altered, dicts, draws, queues, saying
 from autodiff_hook.transform.specialise.abstract import (
@@ -158,7 +158,7 @@ def require_promoted(inf: Inference, blocks: list[Block]) -> None:
     """What is assigned is on all ways there before it is read, and in the end."""
     records = {holder.record: holder.kind.site.named for holder in inf.outer.holders.values()}
     made = [s for s in statements_of(blocks) if s.result in records]
-    if any({x.value for x in s.operands[::2]} != {*records[s.made]} for s in made):  # type: ignore[union-attr]
+    if any({*map(value_of, s.operands[::2])} != {*records[s.made]} for s in made):
         raise Refused("what is assigned outside on one way is read on others, where it was not there or is a list")
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from autodiff_hook.cotangents import NotImplementedCotangent, not_implemented
 from autodiff_hook.ir.analysis import bindings, closure, definitions, statements_of
 from autodiff_hook.ir.substituting import substitute
-from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable, is_nothing
 from autodiff_hook.records import record
 from autodiff_hook.registry import registry
 from autodiff_hook.short_forms import EXPRESSIONS
@@ -133,7 +133,7 @@ def passes_on(instance: Instance, strong: bool) -> list[bool]:
     given = (Variable(), *instance.captured)
     body, sure = pullback_for(instance, strong, given, (True,) * len(instance.params))
     results = [_results(b)[1] for b in body.blocks if b.terminator.kind == "return"]
-    return [any(not isinstance(r[i], Constant) or r[i].value is not None for r in results) for i in range(len(sure))]  # type: ignore[union-attr]
+    return [not all(is_nothing(r[i]) for r in results) for i in range(len(sure))]
 
 
 def _made(

@@ -12,7 +12,17 @@ from typing import Final
 
 from autodiff_hook.ir.analysis import count_uses, definitions, dominators, predecessors, statements_of
 from autodiff_hook.ir.substituting import substitute
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.types import (
+    IR,
+    Block,
+    Edge,
+    Operand,
+    Signature,
+    Statement,
+    Terminator,
+    Variable,
+    is_nothing,
+)
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Dict, Known, Mixed, Number, OneOf, Optional
 from autodiff_hook.transform.specialise.bodies import Body, Refused
@@ -107,7 +117,7 @@ def _test_of(block: Block, made: dict[Operand, Statement]) -> Test | None:
         operand, holds = s.operands[0], holds == (s.op == "truth")
     if s is not None and s.op in ("is", "is_not"):
         x, other = s.operands
-        if isinstance(x, Variable) and isinstance(other, Constant) and other.value is None:
+        if isinstance(x, Variable) and is_nothing(other):
             return Test("is", x, holds == (s.op == "is"))
         owner = _asked_for_its_class(made.get(x)) if isinstance(x, Variable) else None
         if owner is not None:
