@@ -19,7 +19,6 @@ from autodiff_hook.semantics import (
     comparing,
     conversions,
     copying,
-    deques,
     exceptions,
     files,
     generators,
@@ -29,14 +28,12 @@ from autodiff_hook.semantics import (
     mappings,
     operators,
     parallel,
-    proxies,
     sequences,
     sets,
     slots,
     substitutes,
     telling,
     typed_arrays,
-    wrapping,
 )
 from autodiff_hook.semantics.fusing.functions import fused
 from autodiff_hook.semantics.matching import matched_names
@@ -145,5 +142,4 @@ TABLE.update(
 )
 
 
-assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"
-assert files and telling and typed_arrays and wrapping
+assert classes and copying and exceptions and files and substitutes and telling and typed_arrays, "for their meanings"

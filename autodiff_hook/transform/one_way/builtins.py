@@ -33,7 +33,6 @@ from autodiff_hook.transform.one_way.caching import cached_call, constant_key
 from autodiff_hook.transform.one_way.classes import bases_in_order, construct, derived_classes, instance, number
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied_alone, copied_deeply
-from autodiff_hook.transform.one_way.hashing import hashed
 from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.iterations import (
     EQUIVALENTS,
@@ -44,6 +43,7 @@ from autodiff_hook.transform.one_way.iterations import (
     begun_arguments,
     zipped,
 )
+from autodiff_hook.transform.one_way.keys import hashed
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import by_name, converted, is_object

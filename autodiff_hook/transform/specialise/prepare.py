@@ -35,7 +35,7 @@ from autodiff_hook.ir.types import (
     Variable,
 )
 from autodiff_hook.records import record
-from autodiff_hook.transform.improve.params import drop_params
+from autodiff_hook.transform.improve.simplify import drop_params
 from autodiff_hook.transform.specialise.abstract import Iterator, Known
 from autodiff_hook.transform.specialise.assigned import require_apart, require_promoted, take_copies
 from autodiff_hook.transform.specialise.assigned import settle as settle_assigned
