@@ -19,6 +19,7 @@ from autodiff_hook.semantics import (
     comparing,
     conversions,
     copying,
+    deques,
     exceptions,
     files,
     generators,
@@ -28,6 +29,7 @@ from autodiff_hook.semantics import (
     mappings,
     operators,
     parallel,
+    proxies,
     sequences,
     sets,
     slots,
@@ -142,4 +144,5 @@ TABLE.update(
 )
 
 
-assert classes and copying and exceptions and files and substitutes and telling and typed_arrays, "for their meanings"
+assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"
+assert files and telling and typed_arrays

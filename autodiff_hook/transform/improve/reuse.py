@@ -17,7 +17,7 @@ import numpy as np
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import Loop, count_uses, defined_in, natural_loops, predecessors, statements_of
-from autodiff_hook.ir.substituting import resolve, substitute
+from autodiff_hook.ir.substituting import share, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.improve.economy import economise_arrays
 from autodiff_hook.transform.improve.facts import LARGE, ArrayFact
@@ -261,7 +261,7 @@ def share_views(ir: IR, site: Site) -> None:
             _move_out(loop, before[0], site)
     known: dict[Operand, Operand] = {}
     for block in ir.blocks:
-        _share(block, site, known)
+        share(block, lambda s: (s.operands[0], repr(value_of(s.operands[1]))) if _is_view(s, site) else None, known)
     substitute(ir.blocks, known)
 
 
@@ -286,21 +286,3 @@ def _move_out(loop: Loop, before: Block, site: Site) -> None:
         moved = [s for s in block.statements if _is_view(s, site) and s.operands[0] not in inside]
         before.statements += moved
         block.statements = [s for s in block.statements if s not in moved]
-
-
-def _share(block: Block, site: Site, known: dict[Operand, Operand]) -> None:
-    seen: dict[tuple[Operand, str], Variable] = {}
-    kept = []
-    for s in block.statements:
-        s.operands = [resolve(x, known) for x in s.operands]
-        if s.result is None or not _is_view(s, site):
-            kept.append(s)
-            continue
-        assert isinstance(s.operands[1], Constant)
-        key = s.operands[0], repr(s.operands[1].value)
-        if key in seen:
-            known[s.result] = seen[key]
-        else:
-            seen[key] = s.result
-            kept.append(s)
-    block.statements = kept

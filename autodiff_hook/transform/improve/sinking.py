@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container
 from functools import reduce
-from typing import Any
 
 from autodiff_hook.ir.analysis import closure, defined_in, dominators, natural_loops, passed_on, places_of, predecessors
-from autodiff_hook.ir.substituting import resolve, substitute
+from autodiff_hook.ir.substituting import share, substitute
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
 from autodiff_hook.transform.improve.shortcuts import LOOKUPS, declared
 
@@ -25,12 +24,7 @@ def look_up_once(ir: IR) -> None:
             block.statements = [s for s in block.statements if s not in moved]
     names: dict[Operand, Operand] = {}
     for block in ir.blocks:
-        known: dict[tuple[Any, ...], Operand] = {}
-        for s in filter(_is_lookup, list(block.statements)):
-            key = s.callee, *(resolve(x, names) for x in s.operands[1:])
-            if known.setdefault(key, s.made) is not s.made:
-                names[s.made] = known[key]
-                block.statements.remove(s)
+        share(block, lambda s: (s.callee, *s.operands[1:]) if _is_lookup(s) else None, names)
     substitute(ir.blocks, names)
 
 

@@ -5,11 +5,12 @@ This comes before the adjoint, so that neither is recorded.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.ir.analysis import Loop, defined_in, definitions, dominates, dominators, passed_on, statements_of
-from autodiff_hook.ir.substituting import resolve
+from autodiff_hook.ir.substituting import key_of, resolve, share
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Number, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.lattice import content_of, number_types
@@ -186,24 +187,16 @@ def sites_changed(s: Statement, program: Program) -> list[Site]:
 
 def _once(block: Block, program: Program, mapping: dict[Operand, Operand]) -> None:
     """Let a block do arithmetic of numbers and take lists out of lists once only."""
-    known: dict[Any, tuple[Operand, Site | None]] = {}
-    kept = []
-    for s in block.statements:
-        s.operands = [resolve(x, mapping) for x in s.operands]
+    changes = Counter[Site | None]()
+
+    def key(s: Statement) -> Any:
         row = _row_of(s, program)
-        changed = sites_changed(s, program)
-        if changed:
-            known = {key: found for key, found in known.items() if found[1] not in changed}
-        if s.result is None or row is None and not _is_fixed(s, program) and not _is_of_math(s, program):
-            kept.append(s)
-            continue
-        key = s.op, s.data, *((type(x.value), x.value) if isinstance(x, Constant) else x for x in s.operands)
-        if key in known:
-            mapping[s.result] = known[key][0]
-        else:
-            known[key] = s.result, row
-            kept.append(s)
-    block.statements = kept
+        changes.update(sites_changed(s, program))
+        if row is None and not _is_fixed(s, program) and not _is_of_math(s, program):
+            return None
+        return s.op, s.data, changes[row], *map(key_of, s.operands)
+
+    share(block, key, mapping)
 
 
 def is_total(s: Statement, type_of: TypeOf) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from autodiff_hook.cotangents import NotImplementedCotangent, not_implemented
 from autodiff_hook.ir.analysis import bindings, closure, definitions, statements_of
-from autodiff_hook.ir.substituting import substitute
+from autodiff_hook.ir.substituting import key_of, substitute
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable, is_nothing
 from autodiff_hook.records import record
 from autodiff_hook.registry import registry
@@ -26,7 +26,6 @@ from autodiff_hook.transform.specialise.templates import (
     body_of,
     compute_once,
     instance_of,
-    key_of,
     template_of,
 )
 
