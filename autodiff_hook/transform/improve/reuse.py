@@ -16,14 +16,15 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import Loop, count_uses, defined_in, natural_loops, predecessors, statements_of
-from autodiff_hook.ir.substituting import share, substitute
+from autodiff_hook.ir.analysis import count_uses, statements_of
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.improve.economy import economise_arrays
 from autodiff_hook.transform.improve.facts import LARGE, ArrayFact
 from autodiff_hook.transform.improve.ownership import Lifetimes, Ownership
 from autodiff_hook.transform.improve.schedule import changes, merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
+from autodiff_hook.transform.improve.sinking import do_once
 from autodiff_hook.transform.improve.site import Site, is_elementwise
 
 _UFUNCS: Final = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
@@ -252,17 +253,7 @@ def _part_added(s: Statement, parts: dict[Operand, _Part], site: Site) -> tuple[
 
 def share_views(ir: IR, site: Site) -> None:
     """Let ``ir`` take each view once."""
-    if not any(_is_view(s, site) for s in statements_of(ir.blocks)):
-        return
-    incoming = predecessors(ir)
-    for loop in reversed(natural_loops(ir)):
-        before = [block for block, _ in incoming[loop.header] if block not in loop.body]
-        if len(before) == 1:
-            _move_out(loop, before[0], site)
-    known: dict[Operand, Operand] = {}
-    for block in ir.blocks:
-        share(block, lambda s: (s.operands[0], repr(value_of(s.operands[1]))) if _is_view(s, site) else None, known)
-    substitute(ir.blocks, known)
+    do_once(ir, lambda s: (s.operands[0], repr(value_of(s.operands[1]))) if _is_view(s, site) else None)
 
 
 def _is_view(s: Statement, site: Site) -> bool:
@@ -278,11 +269,3 @@ def _is_view(s: Statement, site: Site) -> bool:
 def _is_plain(part: object) -> bool:
     bounds = (part.start, part.stop, part.step) if type(part) is slice else (part,)
     return type(part) is slice and all(type(x) in (int, type(None)) for x in bounds) and part.step != 0
-
-
-def _move_out(loop: Loop, before: Block, site: Site) -> None:
-    inside = defined_in(loop.body)
-    for block in loop.body:
-        moved = [s for s in block.statements if _is_view(s, site) and s.operands[0] not in inside]
-        before.statements += moved
-        block.statements = [s for s in block.statements if s not in moved]
