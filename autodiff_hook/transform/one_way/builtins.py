@@ -254,17 +254,14 @@ def _tuple(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.perform("build_tuple", growing.taken_in_turn(inf, args[0]) if args else []))
 
 
-def _set(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, set, _filled(inf, set, args))
+def _set_of(cls: type) -> Builtin:
+    def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
+        held = containers.taken_at_once(inf, args[0]) if args else ()
+        return containers.new(
+            inf, cls, cls(containers.items_of_set(inf, parts(inf, args[0])) if held is None else held)
+        )
 
-
-def _frozenset(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, frozenset, _filled(inf, frozenset, args))
-
-
-def _filled(inf: Path, cls: type, args: Args) -> Any:
-    held = containers.taken_at_once(inf, args[0]) if args else ()
-    return cls(containers.items_of_set(inf, parts(inf, args[0])) if held is None else held)
+    return meaning
 
 
 def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -389,8 +386,8 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     require_constant: constant_key,
     list: _list,
     tuple: _tuple,
-    set: _set,
-    frozenset: _frozenset,
+    set: _set_of(set),
+    frozenset: _set_of(frozenset),
     slice: _slice,
     type: QUESTIONS[type],
     namedtuple: _named_class,

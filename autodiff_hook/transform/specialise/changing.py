@@ -210,18 +210,9 @@ def _function_of(make: Abstract | None) -> Any:
     return make.value if isinstance(make, Known) else None
 
 
-def _counter(inf: Inference, s: Statement, args: Args) -> Abstract | None:
-    """``Counter()``."""
-    if args or s.result is None:
-        return None
-    return _begun(inf, s, Counter)
-
-
-def _ordered(inf: Inference, s: Statement, args: Args) -> Abstract | None:
-    """``OrderedDict()``."""
-    if args or s.result is None:
-        return None
-    return _begun(inf, s, OrderedDict)
+def _empty_of(cls: type) -> Any:
+    """``Counter()`` and ``OrderedDict()``."""
+    return lambda inf, s, args: None if args or s.result is None else _begun(inf, s, cls)
 
 
 def _end(inf: Inference, s: Statement, args: Args) -> Abstract | None:
@@ -322,8 +313,8 @@ OF_ALL_WAYS.update(
     {
         tuple: _tuple,
         defaultdict: _with_defaults,
-        OrderedDict: _ordered,
-        Counter: _counter,
+        OrderedDict: _empty_of(OrderedDict),
+        Counter: _empty_of(Counter),
         copy.copy: _copied,
         copy.deepcopy: _copied_deeply,
         dict: _empty,

@@ -329,7 +329,7 @@ class Inference:
         return tuple({id(chain[-1]): chain[-1] for chain in self.chains.values()}.values())
 
     def _copy(self, code: Any, globals_: dict[str, Any], generators: bool = False) -> Body:
-        handlers = not generators and self._handles()
+        handlers = not (generators or self.one_way) and raising.UNHANDLED not in self.program.changed
         body, known = foreseen(lifted(code, generators), self.world.foresee(globals_), handlers)
         self.foreseen |= known
         if not self.one_way:
@@ -340,9 +340,6 @@ class Inference:
             peel(body, code, self.program.changed)
         self.tests |= refine(body)
         return body
-
-    def _handles(self) -> bool:
-        return not self.one_way and raising.UNHANDLED not in self.program.changed
 
     def add(self, block: Block, *others: Block) -> None:
         """Let the program have other blocks, of the same body as ``block``."""

@@ -108,14 +108,10 @@ def _move(
             # The loop may have no iteration in which the item would be missed.
             s.op, s.operands, s.data = "call", [Constant(item_or_none), *s.operands], ()
     before.statements += moved
-    sure = [s.result for s in moved if not _may_be_none(s) or isinstance(program.type_of(s.result), Reference)]
+    sure = [s.result for s in moved if s.callee is not item_or_none or isinstance(program.type_of(s.result), Reference)]
     inside.difference_update(x for x in sure if x is not None)
     block.statements = kept
     return bool(moved)
-
-
-def _may_be_none(s: Statement) -> bool:
-    return s.callee is item_or_none
 
 
 def item_or_none(items: Any, index: Any) -> Any:
