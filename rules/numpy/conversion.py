@@ -5,6 +5,7 @@ import numpy as np
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.signatures import Complex
+from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import collect, conj, expand, nest, reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import take_cotangent
 
@@ -141,3 +142,26 @@ for scalar_type in (np.complex64, np.complex128, np.clongdouble):
         x=lambda ȳ, x: unbroadcast(ȳ, x),
         y=lambda ȳ, y: unbroadcast(-1j * ȳ, y),
     )
+
+
+METHODS = "choose compress diagonal fill put repeat resize sort swapaxes take to_device trace transpose view".split()
+
+
+def as_array(name):
+    def method(self, *args, **options):
+        made = getattr(np.asarray(self), name)(*args, **options)
+        return made[()] if isinstance(made, np.ndarray) else made
+
+    return method
+
+
+@defines(np.ndarray.to_device)
+def to_device(self, device, /, *, stream=None):
+    """``array.to_device("cpu")``: the array itself."""
+    if device != "cpu" or stream is not None:
+        raise ValueError(f"to_device({device!r}, stream={stream!r}): NumPy's arrays are on the cpu")
+    return self
+
+
+for _name in METHODS:
+    defines(getattr(np.generic, _name))(as_array(_name))
