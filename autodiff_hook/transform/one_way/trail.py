@@ -302,7 +302,6 @@ class Trail(Inference):
         self, op: str, *operands: Operand, abstract: Abstract = ANY, data: Any = None, plan: Plan = PURE
     ) -> Variable:
         """A statement of the program."""
-        assert self.block is not None
         result = Variable()
         s = Statement(op, list(operands), result, data, self.position)
         self.types[result], self.plans[s] = abstract, plan
@@ -312,7 +311,6 @@ class Trail(Inference):
 
     def guard(self, test: Operand, expected: bool) -> None:
         """Go on only if an exact bool is what it is now."""
-        assert self.block is not None
         rest = Block()
         edges = [Edge(rest), Edge(self.elsewhere)]
         self.block.terminator = Terminator("branch", [test], edges if expected else edges[::-1], self.position)

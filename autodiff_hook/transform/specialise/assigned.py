@@ -241,7 +241,7 @@ def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
     last += draws.settle(inf)
     inf.plans.update(dict.fromkeys([s for s in last if s.result is None], ASSIGN))
     if last and inf.one_way:
-        inf.block.statements += last  # type: ignore[union-attr]
+        inf.block.statements += last
     elif last:
         _end_with(inf, last)
 

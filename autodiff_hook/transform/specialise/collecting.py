@@ -34,7 +34,6 @@ def begin(
 ) -> Abstract | None:
     """A call of a generator that calls itself, from outside or within; None for other generators."""
     code = function.code if isinstance(function, Closure) else function.__code__
-    assert inf.block is not None
     if (COLLECTED, id(code)) not in inf.program.changed or inf.chains[inf.block][-1] is COLLECTING:
         return None
     called: Operand = Constant(function)
