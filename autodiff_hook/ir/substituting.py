@@ -59,6 +59,14 @@ def key_of(operand: Operand) -> Any:
     return (type(operand.value), repr(operand.value)) if plain else ("object", id(operand.value))
 
 
+def go_on_at(rest: Block, blocks: Iterable[Block]) -> None:
+    """Let blocks that return go on at ``rest``, whose parameter is what they return."""
+    for block in blocks:
+        end = block.terminator
+        if end.kind == "return":
+            block.terminator = Terminator("jump", [], [Edge(rest, list(end.operands))], end.position)
+
+
 def copy_blocks(blocks: Iterable[Block], names: dict[Operand, Operand]) -> dict[Block, Block]:
     """Copies of blocks, by what they are copies of; edges that lead elsewhere still do.
 

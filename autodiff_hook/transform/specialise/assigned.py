@@ -12,7 +12,8 @@ from functools import reduce
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 from autodiff_hook.ir.analysis import closure, passed_on, statements_of
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable, value_of
+from autodiff_hook.ir.substituting import go_on_at
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable, value_of
 from autodiff_hook.runtime.altering import GENERATORS, assign_if
 from autodiff_hook.transform.specialise import altered, dicts, draws, queues, saying
 from autodiff_hook.transform.specialise.abstract import (
@@ -288,9 +289,7 @@ def _end_with(inf: Inference, last: list[Statement]) -> None:
     kinds = [inf.type_of(b.terminator.operands[0]) for b in returning]
     inf.types[value] = reduce(inf.joined, kinds)
     end = Block([value], last, Terminator("return", [value]))
-    for block in returning:
-        edge = Edge(end, list(block.terminator.operands))
-        block.terminator = Terminator("jump", [], [edge], block.terminator.position)
+    go_on_at(end, returning)
     inf.add(returning[0], end)
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import statements_of
-from autodiff_hook.ir.substituting import resolve, substitute
+from autodiff_hook.ir.substituting import go_on_at, resolve, substitute
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Kwargs, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.fitting import given_ids
 from autodiff_hook.transform.specialise import keywords, producers, raising
@@ -456,10 +456,7 @@ class Inference:
         self._bind(body, call, cells, block)
         block.terminator = Terminator("jump", [], [Edge(body.blocks[0])], statement.position)
         body.blocks[0].params = []
-        for inner in body.blocks:
-            terminator = inner.terminator
-            if terminator.kind == "return":
-                inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
+        go_on_at(rest, body.blocks)
         self.add(block, rest)
         self.pending.place_after(rest, block)
         self.ends.leave(block)

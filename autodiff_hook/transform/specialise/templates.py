@@ -7,8 +7,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import definitions, statements_of
-from autodiff_hook.ir.substituting import copy_blocks, key_of, resolve, share, substitute
-from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.substituting import copy_blocks, go_on_at, key_of, resolve, share, substitute
+from autodiff_hook.ir.types import UNBOUND, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted
@@ -215,7 +215,7 @@ def _write_out(body: Body, loaded: list[Loaded]) -> None:
             if others:
                 rest = Block(results, statements[i + 1 :], block.terminator)
                 block.terminator = first.terminator
-                _continue_at(rest, [block, *others])
+                go_on_at(rest, [block, *others])
                 body.blocks += [*others, rest]
                 pending.append(rest)
                 break
@@ -267,14 +267,6 @@ def _key(s: Statement) -> Any:
 def _is_operation(s: Statement) -> bool:
     function = s.callee
     return s.op in ("binary", "unary", "compare") or type(function).__name__ == "ufunc" and not s.data
-
-
-def _continue_at(rest: Block, blocks: list[Block]) -> None:
-    """Let what blocks return be the parameter of ``rest``."""
-    for block in blocks:
-        t = block.terminator
-        if t is not None and t.kind == "return":
-            block.terminator = Terminator("jump", [], [Edge(rest, list(t.operands))], t.position)
 
 
 def _expression(s: Statement, loaded: list[Loaded]) -> Body | None:
