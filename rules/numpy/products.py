@@ -109,10 +109,8 @@ cotangents(
 def dot_left(ȳ, a, b):
     if np.ndim(b) == 0 or np.ndim(a) == 0:
         return unbroadcast(times(ȳ, conj(b)), a)
-    if b.ndim == 1:
-        return unbroadcast(times(ȳ if a.ndim == 1 else ȳ[..., None], conj(b)), a)
-    if b.ndim == 2:
-        return unbroadcast(contraction(np.dot, ȳ, conj(b).T), a)
+    if b.ndim <= 2:
+        return matmul_left(ȳ, a, b)
     columns = as_matrix(conj(b).swapaxes(-1, -2))
     c = ȳ.reshape(math.prod(a.shape[:-1]), len(columns))
     return unbroadcast(contraction(np.dot, c, columns).reshape(a.shape), a)
@@ -121,15 +119,9 @@ def dot_left(ȳ, a, b):
 def dot_right(ȳ, a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return unbroadcast(times(ȳ, conj(a)), b)
-    if a.ndim == 1:
-        return unbroadcast(times(ȳ, conj(a)) if b.ndim == 1 else times(ȳ[..., None, :], conj(a)[:, None]), b)
-    if a.ndim == 2 and b.ndim <= 2:
-        return unbroadcast(
-            contraction(np.dot, conj(a).T, ȳ) if b.ndim == 1 else contraction(transposed_product, conj(a), ȳ), b
-        )
+    if a.ndim == 1 or b.ndim == 1 or a.ndim == b.ndim == 2:
+        return matmul_right(ȳ, a, b)
     rows = as_matrix(conj(a))
-    if b.ndim == 1:
-        return unbroadcast(contraction(np.dot, ȳ.reshape(-1), rows), b)
     shape = (*b.shape[:-2], b.shape[-1])
     stacked = contraction(np.dot, rows.T, ȳ.reshape(len(rows), math.prod(shape)))
     return unbroadcast(np.moveaxis(stacked.reshape(a.shape[-1], *shape), 0, -2), b)
