@@ -12,7 +12,7 @@ from autodiff_hook.transform.one_way.held import held_by, is_derived
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.sequences import found
-from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.one_way.trail import Raised, done
 from autodiff_hook.transform.specialise.abstract import List
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.wording import named
@@ -25,10 +25,7 @@ def _changes(method: Any, pinned: int = 0) -> Method:
 
     def changing(inf: Path, owner: Operand, args: Args) -> Operand:
         held, given = inf.changed(owner), [*(as_key(inf, x) for x in args[:pinned]), *args[pinned:]]
-        try:
-            found: Operand | None = method(held, *given)
-        except (IndexError, KeyError, TypeError) as error:
-            raise Raised(error) from None
+        found: Operand | None = done(method, held, *given)
         return Constant(None) if found is None else found
 
     return changing
@@ -39,10 +36,7 @@ def _of_item(method: Any) -> Method:
 
     def changing(inf: Path, owner: Operand, args: Args) -> Operand:
         held = inf.changed(owner)
-        try:
-            method(held, *[as_item(inf, x, held) for x in args])
-        except KeyError as error:
-            raise Raised(error) from None
+        done(method, held, *[as_item(inf, x, held) for x in args])
         return Constant(None)
 
     return changing
@@ -135,11 +129,7 @@ def _pop_only(inf: Path, owner: Operand, args: Args) -> Operand:
     held = inf.changed(owner)
     if len(held) > 1:
         raise Refused("set.pop of several items, whose order is the set's own")
-    try:
-        item = held.pop()
-    except KeyError as error:
-        raise Raised(error) from None
-    return inf.shown(item)
+    return inf.shown(done(held.pop))
 
 
 def _of_sets(name: str) -> Method:

@@ -67,6 +67,14 @@ class Raised(Exception):
         self.error, self.operand = error, operand
 
 
+def done(function: Callable[..., Any], *args: Any) -> Any:
+    """What is done to a container; what that raises, the program raises here, whatever the values are."""
+    try:
+        return function(*args)
+    except (LookupError, TypeError, ValueError) as error:
+        raise Raised(error) from None
+
+
 class Trail(Inference):
     """The program so far, and what is known at this step of it."""
 
