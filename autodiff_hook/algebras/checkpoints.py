@@ -40,7 +40,7 @@ class Recomputed:
         value, token = self.run()
         if len(tape.nodes) == self.mark:
             return value, token
-        self.world.check_within()
+        self.world.check("the function changes what is outside of it ({}): it cannot be run again in the reverse sweep")
         if not is_plain(value):
             return value, token
         for array in self.world.arrays():
@@ -62,7 +62,7 @@ class Recomputed:
         """Make the nodes again in the place of those that come behind, and sweep them."""
         tape, mark = self.tape, self.mark
         values = tape.sweeping.values
-        self.world.check("is run again by checkpoint, but what it depends on has been changed since")
+        self.world.check("the function is run again, but {}, which it depends on, has been changed since")
         later = tape.nodes[mark:], values[mark:], dict(tape.shadows), dict(tape.buffers)
         del tape.nodes[mark:]
         _refill(tape.shadows, copied(self.shadows))

@@ -48,26 +48,12 @@ class World:
         return None
 
     def check(self, what: str) -> None:
-        """Raise if something has changed."""
+        """Raise if something has changed: ``what`` says what that means, with ``{}`` for what it is."""
         item = self.changed()
         if item is not None:
+            changed = f"checkpoint({describe(self.function)}): {what.format(f'a {type(item).__qualname__}')}"
             raise Unsupported(
-                located(
-                    f"{describe(self.function)}, whose gradient is taken within a function that is differentiated, "
-                    f"{what}: a {type(item).__qualname__} changed. Remedy: let it return what it computes"
-                )
-            )
-
-    def check_within(self) -> None:
-        """Raise if the function itself has changed something."""
-        item = self.changed()
-        if item is not None:
-            raise Unsupported(
-                located(
-                    f"checkpoint({describe(self.function)}): the function changes what is outside of it (a "
-                    f"{type(item).__qualname__}), so it cannot be run again in the reverse sweep. Remedy: let it "
-                    f"return what it computes, or call it without checkpoint"
-                )
+                located(f"{changed}. Remedy: let it return what it computes, or call it without checkpoint")
             )
 
 

@@ -9,7 +9,7 @@ from autodiff_hook.emit import helpers, versions
 from autodiff_hook.emit.graph import Step
 from autodiff_hook.emit.items import FORGET, NO_ARG, CellVar, Entry, FreeVar, Label, Mark, Null, Op, Pending
 from autodiff_hook.emit.versions import Code
-from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Position, Variable
+from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Position, Variable, is_nothing
 from autodiff_hook.records import record
 
 Cells = dict[Variable, CellVar | FreeVar]
@@ -136,11 +136,7 @@ def _compare(step: Step, context: Context) -> Selection:
 
 
 def _make_function(step: Step, context: Context) -> Selection:
-    present = [
-        (operand, flag)
-        for operand, flag in zip(step.operands, (1, 2, 4, 8, 16))
-        if not (isinstance(operand, Constant) and operand.value is None)
-    ]
+    present = [(operand, flag) for operand, flag in zip(step.operands, (1, 2, 4, 8, 16)) if not is_nothing(operand)]
     return Selection([x for x, _ in present], [*versions.make_function(step.data, [flag for _, flag in present])])
 
 

@@ -132,6 +132,11 @@ Kwargs = dict[str, Operand]
 """The arguments of a call by name."""
 
 
+def value_of(operand: Operand) -> Any:
+    """The value of a constant; ``NotImplemented`` for a variable."""
+    return operand.value if isinstance(operand, Constant) else NotImplemented
+
+
 def is_nothing(operand: Operand) -> bool:
     """Whether an operand is the constant None."""
     return isinstance(operand, Constant) and operand.value is None
@@ -152,6 +157,11 @@ class Statement:
         """The result of a statement that has one."""
         assert self.result is not None
         return self.result
+
+    @property
+    def callee(self) -> Any:
+        """What a call calls, if that is known when the code is made; None for other statements."""
+        return self.operands[0].value if self.op == "call" and isinstance(self.operands[0], Constant) else None
 
     @property
     def arguments(self) -> list[Operand]:

@@ -15,6 +15,7 @@ from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.fitting import everything, is_alone
 from autodiff_hook.runtime.lookup import dictionary_of
 from autodiff_hook.runtime.memories import hides
+from autodiff_hook.runtime.trees import same
 from autodiff_hook.transform.improve.shortcuts import effects
 from autodiff_hook.transform.specialise.program import Given
 
@@ -79,13 +80,7 @@ class Drawn:
 
     def was_at(self, state: Any) -> bool:
         """Whether its state on entry was this."""
-        return _is_same(self.state, state)
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    if isinstance(a, dict):
-        return all(_is_same(x, b[name]) for name, x in a.items())
-    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
+        return same(self.state, state)
 
 
 def _state(generator: Any) -> Any:

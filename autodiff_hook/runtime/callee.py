@@ -76,8 +76,7 @@ class Callee:
         types: dict[Variable, Abstract] = {}
         inner = self.inference = Inference(outer.world, outer.evaluate, types, outer.program.changed)
         inner.callees, inner.give = self.callees, self._give
-        if outer.block is not None:
-            inner.around = (*outer.around, *outer.chains[outer.block])
+        inner.around = (*outer.around, *outer.chains[outer.block])
         self.params = [Variable() for _ in self.kinds]
         built = Built(inner, self.params)
         world = Recorded(outer, self._given(outer, operands), types, self.call.recursive)

@@ -121,7 +121,6 @@ class Callees:
         """Call a function by a program of its own, if it is to have one; None if it is not."""
         code = function.code if isinstance(function, Closure) else function.__code__
         globals_ = function.globals if isinstance(function, Closure) else function.__globals__
-        assert inf.block is not None
         if code.co_flags & CO_GENERATOR:
             return collecting.begin(inf, s, function, args, kwargs)
         recursive = code is collecting.COLLECTING or any(code is x for x in inf.chains[inf.block])

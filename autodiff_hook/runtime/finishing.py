@@ -11,7 +11,6 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import free_variables, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Signature, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.simplify import simplify
 from autodiff_hook.transform.specialise.abstract import (
     Array,
@@ -43,10 +42,10 @@ def simplified(
     """Make a program simpler; what the ``primal`` may raise stays, other statements of ``blocks`` are derivatives."""
     primal = list(primal)
     derivatives = set(statements_of(blocks)) - set(primal)
-    early = {s.result for s in primal if s.op == "call" and value_of(s.operands[0]) is item_or_none}
+    early = {s.result for s in primal if s.callee is item_or_none}
     strict = _COMPUTING if inference.strict else ()
     essential = {s for s in primal if s.op in strict or not early.isdisjoint(s.operands) or _may_raise(s, inference)}
-    essential |= {s for s in derivatives if s.op == "call" and _shares(value_of(s.operands[0]))}
+    essential |= {s for s in derivatives if _shares(s.callee)}
     # Polishing drops what only computes, and with it what it would have been warned of.
     polished = polished and not inference.strict and not _is_complex(inference)
     types = inference.types if polished else None

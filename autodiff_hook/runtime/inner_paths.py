@@ -197,7 +197,6 @@ class OnOneWay(Within):
 
     def here(self) -> tuple[int, int]:
         """How far the way has come."""
-        assert self.path.block is not None
         return len(self.path.program.blocks) - 1, len(self.path.block.statements)
 
     def since(self, start: tuple[int, int]) -> list[Statement]:

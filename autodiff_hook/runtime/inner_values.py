@@ -25,8 +25,7 @@ def require_one_buffer_each(ir: IR, inner: Inference) -> None:
     found = set[Site]()
     for block in ir.blocks:
         for s in block.statements:
-            callee = s.operands[0] if s.op == "call" else None
-            if isinstance(callee, Constant) and callee.value is RUNTIME["buffer"]:
+            if s.callee is RUNTIME["buffer"]:
                 kind = inner.type_of(s.operands[2])
                 if block in repeated or not isinstance(kind, List) or kind.site.root() in found:
                     raise Refused("a derivative of a function whose lists may be one")

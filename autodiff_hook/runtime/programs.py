@@ -358,8 +358,7 @@ def finish(builder: Builder, last: Block, assigned: Iterable[Statement]) -> None
 
 def _chooses(s: Statement) -> bool:
     """Whether a statement gives a zero cotangent to what it does not choose."""
-    callee = s.operands[0] if s.op == "call" else None
-    return isinstance(callee, Constant) and (callee.value is min or callee.value is max)
+    return s.callee is min or s.callee is max
 
 
 def _names(call: Call) -> list[str | None]:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
-from autodiff_hook.transform.specialise.abstract import Abstract, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Known, Outside
 from autodiff_hook.transform.specialise.assigned import holder_of, may_assign
 from autodiff_hook.transform.specialise.bodies import Load, Refused
 from autodiff_hook.transform.specialise.infer import Inference
@@ -20,7 +20,6 @@ from autodiff_hook.transform.specialise.lattice import anonymous, example_of, si
 
 _OF_EXAMPLES: Final = frozenset({"part", "length", "holds", "has", "method", "record"})
 """The questions about an object, whose second argument is an example of it."""
-_COMPARED: Final = (bool, int, float, str, bytes, tuple)
 
 
 class Question(NamedTuple):
@@ -150,4 +149,4 @@ def _known_as(x: Any) -> Any:
 def _is_same(a: Any, b: Any) -> bool:
     if isinstance(a, Constant) and isinstance(b, Constant):
         a, b = a.value, b.value
-    return a is b or type(a) is type(b) and isinstance(a, _COMPARED) and a == b and repr(a) == repr(b)
+    return Known(a) == Known(b)

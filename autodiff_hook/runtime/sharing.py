@@ -52,9 +52,6 @@ class ByCode(Generic[T]):
         """By the identity of the code object, to be read."""
         self._references: dict[int, tuple[weakref.ref[CodeType], ...]] = {}
 
-    def __len__(self) -> int:
-        return len(self.found)
-
     def put(self, code: CodeType, thing: T) -> None:
         """Keep ``thing``, whatever was there."""
         self._prepare(code)

@@ -276,7 +276,7 @@ def number_typing(site: Site, cotangent: Operand) -> Fact | None:
 def array_typing(site: Site, cotangent: Operand, value: Operand) -> Fact | None:
     """A cotangent from outside has the form of the value."""
     made = site.source(cotangent)
-    while made is not None and made.op == "call" and site.value(made.operands[0]) is part:
+    while made is not None and made.callee is part:
         made = site.source(made.operands[1])
     if made is not None and made.op == "resume" or site.is_double(cotangent):
         return site.fact(value) if site.is_double(value) else None

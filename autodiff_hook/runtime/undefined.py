@@ -60,7 +60,7 @@ def value_tells(primal: list[Block], value: Operand) -> bool:
 
 def _comes_through(s: Statement, through: set[Operand]) -> bool:
     """Whether a step is known, and what is not finite in it comes ``through``, to which its operands are added."""
-    callee = _callee(s) if s.op == "call" else None
+    callee = s.callee
     if s.op in ("build_map", "build_list") and not s.operands:
         return True
     if s.op == "unary" and s.data in ("-", "+"):
@@ -156,7 +156,7 @@ def watch_factors(ir: IR) -> None:
     Sums over axes of a factor, which are finite if it is, are looked at with it.
     """
     for block in ir.blocks:
-        for check in [s for s in block.statements if s.op == "call" and _callee(s) is no_nan]:
+        for check in [s for s in block.statements if s.callee is no_nan]:
             made = definitions(block.statements)
             for product in [s for s in block.statements if s.result in check.operands and _is_product(s)]:
                 before = block.statements[: block.statements.index(product)]
@@ -173,15 +173,9 @@ def watch_factors(ir: IR) -> None:
 
 
 def _is_product(s: Statement) -> bool:
-    named = s.op == "call" and not s.data and len(s.operands) == 3
-    return named and getattr(_callee(s), "__name__", None) in _PRODUCTS
+    return not s.data and len(s.operands) == 3 and getattr(s.callee, "__name__", None) in _PRODUCTS
 
 
 def _untransposed(operand: Operand, made: dict[Operand, Statement]) -> Operand:
     s = made.get(operand) if isinstance(operand, Variable) else None
     return s.operands[0] if s is not None and s.op == "getattr" and s.data == "T" else operand
-
-
-def _callee(s: Statement) -> object:
-    callee = s.operands[0]
-    return callee.value if isinstance(callee, Constant) else None

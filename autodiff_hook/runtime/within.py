@@ -245,7 +245,6 @@ def _operator(
 
 def _along(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
     """``along``: a product for each leaf, and their sum."""
-    assert inf.block is not None
     if inf.one_way:
         return inline_call(inf, s, called, args, {})
     steps, total = list[Statement](), None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from time import perf_counter
 from types import CodeType, FunctionType
 from typing import Any, Final
@@ -17,7 +18,7 @@ from autodiff_hook.runtime.sharing import ByNamespace
 from autodiff_hook.semantics.analysing import GlobalFacts, analyse
 from autodiff_hook.semantics.constant_calls import MANY, Constant
 from autodiff_hook.semantics.generators import started
-from autodiff_hook.semantics.meanings import TABLE, Args, Kwargs
+from autodiff_hook.semantics.meanings import TABLE, Args, Kwargs, means
 from autodiff_hook.semantics.opaque import call_constant, call_opaque
 from autodiff_hook.semantics.watching import watching_table
 from autodiff_hook.transform.generic.carrying import carrying_pass
@@ -184,3 +185,19 @@ def bound(
             found.append(named)
             moving.append(None)
     return tuple(found), tuple(moving)
+
+
+_NAMES: Final = ("wrapper", "wrapped", "assigned", "updated")
+_USUAL: Final = {"assigned": functools.WRAPPER_ASSIGNMENTS, "updated": functools.WRAPPER_UPDATES}
+
+
+@means(functools.update_wrapper)
+def update_wrapper(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    if _copies_names(**_USUAL | dict(zip(_NAMES, args)) | kwargs):
+        return functools.update_wrapper(*args, **kwargs), None
+    return enter(alg, (None, *t), functools.update_wrapper, args, kwargs)
+
+
+def _copies_names(wrapper: Any = None, wrapped: Any = None, **which: Any) -> bool:
+    """Whether functions are wrapped, as decorators do, and what is wrapped has no attributes of its own."""
+    return type(wrapper) is type(wrapped) is FunctionType and not wrapped.__dict__ and which == _USUAL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Set
+from contextlib import contextmanager
 from functools import _lru_cache_wrapper
 from io import IOBase
 from types import AsyncGeneratorType, CellType, CoroutineType, FunctionType, GeneratorType, ModuleType
@@ -149,11 +150,18 @@ def call_showing(alg: Algebra, function: Any, args: Args, kwargs: Kwargs) -> Res
     values = [value for value in (*args, *kwargs.values()) if kind(value) not in ("number", "inert", "array")]
     if not values or not reaches(alg, *values):
         return call_constant(alg, function, args, kwargs)
+    unknown = alg.unknown(failure(function, "which runs code of objects that stores what it computes"))
+    with forgetting(alg, values, unknown):
+        return call_constant(alg, function, args, kwargs)
+
+
+@contextmanager
+def forgetting(alg: Algebra, values: list[Any], unknown: Token) -> Iterator[None]:
+    """What is stored meanwhile in the references that can be reached from ``values`` is unknown."""
     before = [(reference, content) for reference, content in contents(values) if content is not None]
     try:
-        return call_constant(alg, function, args, kwargs)
+        yield
     finally:
-        unknown = alg.unknown(failure(function, "which runs code of objects that stores what it computes"))
         for reference, content in before:
             note_changes(alg, reference, content, unknown)
 

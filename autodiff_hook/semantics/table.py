@@ -36,7 +36,6 @@ from autodiff_hook.semantics import (
     substitutes,
     telling,
     typed_arrays,
-    wrapping,
 )
 from autodiff_hook.semantics.fusing.functions import fused
 from autodiff_hook.semantics.matching import matched_names
@@ -146,4 +145,4 @@ TABLE.update(
 
 
 assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"
-assert files and telling and typed_arrays and wrapping
+assert files and telling and typed_arrays

@@ -16,7 +16,7 @@ from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.native import STANDARD, package_of
 from autodiff_hook.semantics.files import note_written
 from autodiff_hook.semantics.meanings import LAZY, Args, Kwargs, Meaning, apply, means
-from autodiff_hook.semantics.opaque import call_showing, contents, loses, note_changes
+from autodiff_hook.semantics.opaque import call_showing, forgetting, loses
 
 _TOLD: Final = "which hands what it is told to code that stores it"
 _LEVELS: Final = ("debug", "info", "warning", "error", "exception", "critical", "log")
@@ -28,12 +28,8 @@ def _told(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs, heare
     if not loses(alg, t, None, args, kwargs):
         return call_showing(alg, tell, args, kwargs)
     unknown = alg.unknown(failure(function, _TOLD))
-    before = [(reference, content) for reference, content in contents(hearers) if content is not None]
-    try:
+    with forgetting(alg, hearers, unknown):
         return call_showing(alg, tell, args, kwargs)
-    finally:
-        for reference, content in before:
-            note_changes(alg, reference, content, unknown)
 
 
 def _from_program(function: Any, *args: Any, **options: Any) -> Any:

@@ -34,15 +34,7 @@ _OPERATIONS: Final = ("binary", "inplace", "unary", "call", "call_ex", "call_met
 
 def watching_table(table: dict[str, Any]) -> dict[str, Any]:
     """What carried programs call: each operation by itself, and looked at."""
-    return table | {op: watched(op, table[op]) for op in _OPERATIONS} | {"fused": _separate}
-
-
-def _separate(*_: Any) -> Any:
-    return _no_value
-
-
-def _no_value(*_: Any) -> None:
-    return None
+    return table | {op: watched(op, table[op]) for op in _OPERATIONS} | {"fused": lambda *_: lambda *_: None}
 
 
 def _callee(op: str, data: Any, operands: Any) -> Any:

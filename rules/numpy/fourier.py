@@ -1,12 +1,13 @@
 """Discrete Fourier transforms: linear, so a pullback is the conjugate transpose, which is a transform again.
 
 A transform of n points without its factor is a matrix whose conjugate transpose is the inverse transform without
-its own: ``norm`` of the one says that of the other.
+its own: ``norm`` of the one says that of the other. Frequencies and the Kaiser window are made of a length and a
+parameter; other windows are differentiated through NumPy's own Python code.
 """
 
 import numpy as np
 
-from autodiff_hook.extend import linear
+from autodiff_hook.extend import cotangents, linear
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import into, unbroadcast
 
@@ -88,3 +89,32 @@ for suffix, signature in SEVERAL.items():
 @defines(np.fft.ihfft)
 def ihfft(a, n=None, axis=-1, norm=None, out=None):
     return into(out, np.conjugate(np.fft.rfft(a, n, axis, TRANSPOSED[norm])))
+
+
+NODES = (np.arange(256) + 0.5) * (np.pi / 256)
+COSINES, SQUARED_SINES = np.cos(NODES), np.sin(NODES) ** 2
+
+
+def bessel_ratio(x):
+    """I₁(x) / x by the integral DLMF 10.32.2, whose midpoint rule converges at once."""
+    return np.dot(np.exp(np.expand_dims(x, -1) * COSINES), SQUARED_SINES) / 256.0
+
+
+@cotangents(np.kaiser, "M, beta", 0, "M, beta")
+def kaiser_cotangents(ȳ, y, M, beta):
+    """Of I₀(β s) / I₀(β) with s² = 1 - r²: at both ends s is 0, and only s² has a derivative."""
+    if np.size(y) <= 1:
+        return None, None
+    places = np.arange(len(y))
+    half = (M - 1.0) / 2.0
+    r = (places - half) / half
+    inner = beta * np.sqrt(np.maximum(1.0 - r * r, 0.0))
+    scale = beta / np.i0(beta)
+    ratios = bessel_ratio(inner)
+    in_beta = scale * ((1.0 - r * r) * ratios - y * bessel_ratio(beta))
+    in_length = scale * beta * ratios * r * places / (2.0 * half * half)
+    return unbroadcast(np.sum(ȳ * in_length), M), unbroadcast(np.sum(ȳ * in_beta), beta)
+
+
+cotangents(np.fft.fftfreq, "n, d=1.0, device=None", 0, d=lambda ȳ, y, d: unbroadcast(-ȳ * y / d, d))
+cotangents(np.fft.rfftfreq, "n, d=1.0, device=None", 0, d=lambda ȳ, y, d: unbroadcast(-ȳ * y / d, d))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from autodiff_hook.extend import ArrayFact, Constant, NumberFact, PointFact, shortcut, typed
-from autodiff_rules.numpy import arithmetic, creation, elementwise, norms, powers, selection
+from autodiff_rules.numpy import arithmetic, conversion, elementwise, norms, powers, selection
 from autodiff_rules.numpy.shortcuts import like
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO
 
@@ -49,7 +49,7 @@ def array_typing(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE
     return ArrayFact(DOUBLE, dims) if dims and site.value(dtype) is None and site.value(ndmin) == 0 else None
 
 
-@shortcut(creation.array_cotangent)
+@shortcut(conversion.array_cotangent)
 def array_cotangent_shortcut(site, c, x, y):
     if site.is_floating(x) and site.fact(y) == PointFact(whole=False) and site.is_floating(c):
         return c
@@ -64,12 +64,12 @@ def array_cotangent_shortcut(site, c, x, y):
     return site.emit("build_list", *(site.emit("build_list", *row) for row in rows))
 
 
-@typed(creation.array_cotangent)
+@typed(conversion.array_cotangent)
 def array_cotangent_typing(site, c, x, y):
     return like(site, x, c) if site.is_array(x) else None
 
 
-@shortcut(creation.is_truncated)
+@shortcut(conversion.is_truncated)
 def is_truncated_shortcut(site, y, x):
     return FALSE if site.is_double(y) else None
 

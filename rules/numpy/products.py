@@ -109,10 +109,8 @@ cotangents(
 def dot_left(ȳ, a, b):
     if np.ndim(b) == 0 or np.ndim(a) == 0:
         return unbroadcast(times(ȳ, conj(b)), a)
-    if b.ndim == 1:
-        return unbroadcast(times(ȳ if a.ndim == 1 else ȳ[..., None], conj(b)), a)
-    if b.ndim == 2:
-        return unbroadcast(contraction(np.dot, ȳ, conj(b).T), a)
+    if b.ndim <= 2:
+        return matmul_left(ȳ, a, b)
     columns = as_matrix(conj(b).swapaxes(-1, -2))
     c = ȳ.reshape(math.prod(a.shape[:-1]), len(columns))
     return unbroadcast(contraction(np.dot, c, columns).reshape(a.shape), a)
@@ -121,15 +119,9 @@ def dot_left(ȳ, a, b):
 def dot_right(ȳ, a, b):
     if np.ndim(a) == 0 or np.ndim(b) == 0:
         return unbroadcast(times(ȳ, conj(a)), b)
-    if a.ndim == 1:
-        return unbroadcast(times(ȳ, conj(a)) if b.ndim == 1 else times(ȳ[..., None, :], conj(a)[:, None]), b)
-    if a.ndim == 2 and b.ndim <= 2:
-        return unbroadcast(
-            contraction(np.dot, conj(a).T, ȳ) if b.ndim == 1 else contraction(transposed_product, conj(a), ȳ), b
-        )
+    if a.ndim == 1 or b.ndim == 1 or a.ndim == b.ndim == 2:
+        return matmul_right(ȳ, a, b)
     rows = as_matrix(conj(a))
-    if b.ndim == 1:
-        return unbroadcast(contraction(np.dot, ȳ.reshape(-1), rows), b)
     shape = (*b.shape[:-2], b.shape[-1])
     stacked = contraction(np.dot, rows.T, ȳ.reshape(len(rows), math.prod(shape)))
     return unbroadcast(np.moveaxis(stacked.reshape(a.shape[-1], *shape), 0, -2), b)
@@ -172,3 +164,15 @@ def outer_cotangents(ȳ, a, b):
     ā = contraction(np.dot, ȳ, conj(np.ravel(b))).reshape(np.shape(a))
     b̄ = contraction(np.dot, conj(np.ravel(a)), ȳ).reshape(np.shape(b))
     return unbroadcast(ā, a), unbroadcast(b̄, b)
+
+
+@cotangents(np.matvec, "x1, x2, /", 2, "x1, x2")
+def matvec_cotangents(ȳ, x1, x2):
+    x̄2 = contraction(np.matvec, np.swapaxes(conj(x1), -1, -2), ȳ)
+    return unbroadcast(times(ȳ[..., None], conj(x2)[..., None, :]), x1), unbroadcast(x̄2, x2)
+
+
+@cotangents(np.vecmat, "x1, x2, /", 2, "x1, x2")
+def vecmat_cotangents(ȳ, x1, x2):
+    x̄1 = contraction(np.matvec, x2, conj(ȳ))
+    return unbroadcast(x̄1, x1), unbroadcast(times(ȳ[..., None, :], x1[..., None]), x2)

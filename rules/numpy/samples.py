@@ -1,4 +1,4 @@
-"""Samples of families with parameters of shape, of normal vectors, and in another order.
+"""Samples of families with parameters of location, scale and shape, of normal vectors, and in another order.
 
 A sample y of a distribution function F(y; a) moves with its parameter so that F stays as it is: dy/da is -∂F/∂a by the
 density (M. Figurnov, S. Mohamed, A. Mnih, Implicit reparameterization gradients, 2018). Gradients of expectations are
@@ -15,6 +15,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_hook.strong import over, times
+from autodiff_rules._constants import IS_A_SOURCE
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.decompositions import cholesky_cotangent
@@ -255,3 +256,36 @@ def shuffle(self, x, axis=0):
     items = list(x)
     for place, number in enumerate(self.permutation(len(items)).tolist()):
         x[place] = items[number]
+
+
+CONSTANTS = (
+    "bytes get_state integers rand randint randn random random_integers random_sample ranf sample seed set_state "
+    "spawn standard_cauchy standard_exponential standard_normal tomaxint"
+)
+
+
+def part(y, start, length):
+    """``y`` in a range that is scaled to have the length one: what was drawn, whatever the parameters are."""
+    return (y - start) / np.where(np.equal(length, 0), np.inf, length)
+
+
+for name in ("normal", "laplace", "logistic", "gumbel"):
+    family(
+        name,
+        "loc=0.0, scale=1.0",
+        loc=lambda ȳ, loc: unbroadcast(ȳ, loc),
+        scale=lambda ȳ, y, loc, scale: unbroadcast(ȳ * part(y, loc, scale), scale),
+    )
+for name in ("exponential", "rayleigh"):
+    family(name, "scale=1.0", scale=lambda ȳ, y, scale: unbroadcast(ȳ * part(y, 0.0, scale), scale))
+family(
+    "uniform",
+    "low=0.0, high=1.0",
+    low=lambda ȳ, y, low, high: unbroadcast(ȳ * (1.0 - part(y, low, np.subtract(high, low))), low),
+    high=lambda ȳ, y, low, high: unbroadcast(ȳ * part(y, low, np.subtract(high, low)), high),
+)
+for name in CONSTANTS.split():
+    for owner in (*OWNERS, np.random):
+        if hasattr(owner, name):
+            nondifferentiable(getattr(owner, name), IS_A_SOURCE)
+nondifferentiable(np.random.default_rng, IS_A_SOURCE)

@@ -295,7 +295,7 @@ def is_double_dtype(site, dtype):
     made = site.source(dtype)
     if site.value(dtype) == DOUBLE:
         return True
-    return made is not None and site.value(made.operands[0]) is _shared.float_dtype and site.is_double(made.operands[1])
+    return made is not None and made.callee is _shared.float_dtype and site.is_double(made.operands[1])
 
 
 def is_plain_index(site, index):

@@ -94,7 +94,7 @@ def is_linear(site, c):
         return False
     first, second = map(site.dims, made.operands[-2:])
     if made.op == "call":
-        function = site.value(made.operands[0])
+        function = made.callee
         return function is np.matmul and len(made.operands) == 3 and len(first) == len(second) == len(dims)
     if made.data in ("+", "-"):
         return all(site.alike(x, c) and is_linear(site, x) for x in made.operands)

@@ -13,10 +13,10 @@ from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_rules._definitions import defines, follow_instead
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.scipy._array_api import only_looks
-from autodiff_rules.scipy._euler import axes_of_turns, quaternion_cotangent
 from autodiff_rules.scipy._quaternions import (
     CONJUGATE,
     READ,
+    axes_of_turns,
     cross_matrix,
     dot,
     joined,
@@ -25,6 +25,7 @@ from autodiff_rules.scipy._quaternions import (
     matrix_cotangent,
     matrix_of,
     parts,
+    quaternion_cotangent,
     right_cotangent,
     times_vector,
     turning,

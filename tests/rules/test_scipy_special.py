@@ -9,7 +9,7 @@ from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
-from autodiff_rules.scipy.special.complex_gammas import complex_polygamma
+from autodiff_rules.scipy.special.gammas import complex_polygamma
 
 SIGNED = """
     erf erfc erfcx erfi dawsn wofz gamma gammaln psi rgamma expm1 exp2 exp10 cbrt cosm1 exprel sindg cosdg

@@ -116,6 +116,12 @@ class Empty:
     pass
 
 
+class Rooted:
+    def __init__(self, x):
+        object.__init__(self)
+        self.x = x * x
+
+
 class Options:
     def __init__(self, **options):
         self.rate = 0.1
@@ -166,6 +172,13 @@ def without_init(a, b):
     return empty.x
 
 
+def by_root(a, b):
+    total = 0.0
+    for _ in range(3):
+        total += Rooted(a * b).x
+    return total
+
+
 def by_options(a, b):
     total = 0.0
     for _ in range(3):
@@ -174,7 +187,9 @@ def by_options(a, b):
 
 
 @pytest.mark.parametrize(
-    "f", [abstract, mixed, by_new, of_another_class, assigning, without_init, by_options], ids=lambda f: f.__name__
+    "f",
+    [abstract, mixed, by_new, of_another_class, assigning, without_init, by_root, by_options],
+    ids=lambda f: f.__name__,
 )
 def test_constructors(f):
     for args in ((0.7, 1.3), (1.1, -0.4)):

@@ -199,8 +199,7 @@ class _Way:
         results = results_of(block) if terminator.kind == "return" else []
         for statement in block.statements:
             allowed = statement.op in _COMPUTING or statement.op in _TESTING
-            callee = statement.operands[0]
-            if not allowed or statement.op == "call" and not (isinstance(callee, Constant) and is_pure(callee.value)):
+            if not allowed or statement.op == "call" and not is_pure(statement.callee):
                 raise Unfit(self.statement)
             if statement.result is not None:
                 self.made[statement.result] = statement

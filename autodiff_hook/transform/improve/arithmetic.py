@@ -8,9 +8,10 @@ and become one: ``a * 0.5 * b / 3.0`` is ``a * b * 0.1666``, which may differ in
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from autodiff_hook.ir.analysis import count_uses
-from autodiff_hook.ir.substituting import resolve, substitute
+from autodiff_hook.ir.substituting import key_of, resolve, share, substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
 
 _PRODUCTS = ("*", "/")
@@ -34,29 +35,15 @@ def economise(ir: IR, essential: set[Statement], adjoint: set[Statement]) -> Non
     substitute(ir.blocks, known)
 
 
-def _key(operand: Operand) -> object:
-    return operand if isinstance(operand, Variable) else (type(operand.value), repr(operand.value))
-
-
 def _share(block: Block, known: dict[Operand, Operand], essential: set[Statement]) -> None:
-    seen: dict[object, Variable] = {}
-    fresh: set[Operand] = set()
-    kept = []
-    for s in block.statements:
-        if s.op == "build_list" and s.result is not None:
-            fresh.add(s.result)
-        s.operands = [resolve(x, known) for x in s.operands]
+    fresh = {s.result for s in block.statements if s.op == "build_list"}
+
+    def key(s: Statement) -> Any:
         plain = all(isinstance(x, Variable) or type(x.value) in (int, float) for x in s.operands)
-        if s.op not in _ARITHMETIC or s.result is None or not plain or not fresh.isdisjoint(s.operands):
-            kept.append(s)
-            continue
-        key = (s.op, s.data, *map(_key, s.operands))
-        if key in seen and s not in essential:
-            known[s.result] = seen[key]
-            continue
-        seen.setdefault(key, s.result)
-        kept.append(s)
-    block.statements = kept
+        own = s.op in _ARITHMETIC and plain and fresh.isdisjoint(s.operands)
+        return (s.op, s.data, *map(key_of, s.operands)) if own else None
+
+    share(block, key, known, lambda s: s not in essential)
 
 
 class _Factors:

@@ -17,8 +17,7 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import defined_in, reverse_postorder, statements_of
 from autodiff_hook.ir.substituting import substitute
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.improve.facts import value_of
+from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable, value_of
 from autodiff_hook.transform.improve.pairs import SOURCES, Pair, calls
 from autodiff_hook.transform.improve.rebuilding import Rebuilding, cost
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, FRESH, MIRRORING, declared
@@ -140,7 +139,7 @@ class Backwards(Rebuilding):
         if s.op == "call_method":
             return bool(s.data == ("item", ()))
         if s.op == "call":
-            return calls(s, *_FUNCTIONS) or not s.data and _computes(value_of(s.operands[0]), len(s.operands) - 1)
+            return calls(s, *_FUNCTIONS) or not s.data and _computes(s.callee, len(s.operands) - 1)
         if s.op == "getattr":
             return self.is_of(s.operands[0], Record, Optional) and self.is_steady(s.operands[0])
         return s.op in _OPERATIONS or s.op == "inplace" and self.is_of(s.result, Number)
@@ -284,7 +283,7 @@ class Backwards(Rebuilding):
     def _mirrors(self, x: Statement, s: Statement) -> bool:
         """Whether a statement has to do with something that has the places of what another one reads."""
         made = self.made.get(x.operands[0])
-        mirror = made is not None and made.op == "call" and declared(MIRRORING, value_of(made.operands[0]))
+        mirror = made is not None and declared(MIRRORING, made.callee)
         return mirror and made is not None and made.operands[-1] is s.operands[0]
 
 

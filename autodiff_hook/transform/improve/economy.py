@@ -7,15 +7,14 @@ differences and other negations go, too. Rounding is symmetric, so no digit chan
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import count_uses, statements_of
-from autodiff_hook.ir.substituting import resolve, substitute
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
+from autodiff_hook.ir.substituting import resolve, share, substitute
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.improve.ownership import FOREIGN, Ownership, Roots
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, INTO, LOOKING, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
@@ -46,7 +45,7 @@ def _changed(ir: IR, owners: Ownership) -> Roots:
 
 
 def _targets(s: Statement) -> list[Operand]:
-    function = value_of(s.operands[0]) if s.op == "call" else None
+    function = s.callee
     if s.op in ("setitem", "inplace"):
         return s.operands[:1]
     if declared(INTO, function) or declared(EFFECTS, function) and not declared(LOOKING, function):
@@ -62,21 +61,16 @@ def _share_products(ir: IR, site: Site) -> None:
     owners = Ownership(ir, site)
     changed = _changed(ir, owners)
     known: dict[Operand, Operand] = {}
+
+    def key(s: Statement) -> Any:
+        found = _key(s, site)
+        if s.result is None or found is None or site.is_volatile(s) or s.result in site.volatile:
+            return None
+        roots = owners.of(s.result).union(*map(owners.of, s.operands))
+        return found if roots.isdisjoint(changed) else None
+
     for block in ir.blocks:
-        seen: dict[object, Operand] = {}
-        for s in list(block.statements):
-            s.operands = [resolve(x, known) for x in s.operands]
-            key = _key(s, site)
-            if s.result is None or key is None:
-                continue
-            roots = owners.of(s.result).union(*map(owners.of, s.operands))
-            if site.is_volatile(s) or s.result in site.volatile or not roots.isdisjoint(changed):
-                continue
-            if key in seen and _is_adjoint(s, site):
-                known[s.result] = seen[key]
-                block.statements.remove(s)
-            else:
-                seen.setdefault(key, s.result)
+        share(block, key, known, lambda s: _is_adjoint(s, site))
     substitute(ir.blocks, known)
 
 
@@ -139,7 +133,7 @@ def _negated(s: Statement) -> Operand:
 
 def is_sum(s: Statement) -> bool:
     """Whether a statement is a sum over axes, and nothing else."""
-    return s.op == "call" and not s.data and value_of(s.operands[0]) == np.add.reduce and len(s.operands) <= 6
+    return not s.data and s.callee == np.add.reduce and len(s.operands) <= 6
 
 
 class _Flip:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final, TypeGuard
 
-from autodiff_hook.ir.types import Constant, Operand, Variable
+from autodiff_hook.ir.types import Variable
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number
 
@@ -244,8 +244,3 @@ def joined(facts: list[Fact | None], shapes: Shapes, old: Fact | None) -> Fact |
 def is_stable(dim: Dim) -> bool:
     """Whether a length is the same in all iterations of a loop."""
     return isinstance(dim, int) or dim.stable
-
-
-def value_of(operand: Operand) -> Any:
-    """The value of a constant; ``NotImplemented`` for a variable."""
-    return operand.value if isinstance(operand, Constant) else NotImplemented

@@ -5,7 +5,6 @@ from __future__ import annotations
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import predecessors
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 
 _REMOVABLE = frozenset(
@@ -80,7 +79,7 @@ def removable(s: Statement, essential: set[Statement]) -> bool:
     """Whether a statement may go if nobody reads its result."""
     if s.op == "call_method" and s.data[0] not in _PURE_METHODS:
         return False
-    if s.op == "call" and declared(EFFECTS, value_of(s.operands[0])):
+    if declared(EFFECTS, s.callee):
         return False
     return s.result is not None and s.op in _REMOVABLE and s not in essential
 

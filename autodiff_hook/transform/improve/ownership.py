@@ -12,7 +12,7 @@ from typing import Final
 from autodiff_hook.ir.analysis import passed_on, reverse_postorder
 from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, RECEIVED, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact, value_of
+from autodiff_hook.transform.improve.facts import ArrayFact, NumberFact, ShapeFact
 from autodiff_hook.transform.improve.shortcuts import BORROWING, FRESH, INTO, VIEWING, declared
 from autodiff_hook.transform.improve.site import Site, is_elementwise
 from autodiff_hook.transform.lazy import lazy
@@ -183,11 +183,11 @@ class Ownership:
             self._escape(*s.operands)
 
     def _is_known(self, s: Statement) -> bool:
-        function = value_of(s.operands[0])
+        function = s.callee
         return is_elementwise(function) or any(declared(t, function) for t in (FRESH, BORROWING, VIEWING, INTO))
 
     def _call(self, s: Statement) -> Roots:
-        function = value_of(s.operands[0])
+        function = s.callee
         if declared(FRESH, function):
             return self._own(s)
         if declared(INTO, function):

@@ -18,7 +18,6 @@ from autodiff_hook.ir.analysis import (
     statements_of,
 )
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
 
 SOURCES: Final = (range, enumerate, zip)
 """What makes something that can be iterated over once more."""
@@ -99,13 +98,13 @@ class Pairs:
         if region is None or header.statements or len(before) != 1 or len(heads) != 1:
             return None
         source, turned = self._source(header, before[0]), self.iterated(heads[0])
-        made = self.made.get(turned) if turned is not None else None
-        if source is None or made is None or not _iterates(heads[0], step) or not calls(made, reversed):
+        if source is None or turned is None or turned not in self.made or not _iterates(heads[0], step):
             return None
-        if self.uses[turned] != 1 or made.operands[1] is not self._list(record):  # type: ignore[index]
+        made = self.made[turned]
+        if not calls(made, reversed) or self.uses[turned] != 1 or made.operands[1] is not self._list(record):
             return None
         kept = [record.operands[1 + i] for i in dict.fromkeys(s.data[1] for s, _ in self.recalls[loop])]
-        body, setup = header.terminator.edges[0].target, self.home[turned]  # type: ignore[index]
+        body, setup = header.terminator.edges[0].target, self.home[turned]
         return Pair(before[0], header, body, latch, region, source, setup, made, step, kept)
 
     def _region(self, header: Block) -> list[Block] | None:
@@ -120,7 +119,7 @@ class Pairs:
 
     def iterated(self, header: Block) -> Operand | None:
         iterator = self.made.get(header.terminator.operands[0]) if header.terminator.kind == "next" else None
-        known = iterator is not None and iterator.op == "get_iter" and self.uses[iterator.result] == 1  # type: ignore[index]
+        known = iterator is not None and iterator.op == "get_iter" and self.uses[iterator.made] == 1
         return iterator.operands[0] if iterator is not None and known else None
 
     def _source(self, header: Block, before: Block) -> list[Statement] | None:
@@ -150,14 +149,14 @@ class Pairs:
         if self.uses[records] != 2:
             return None
         found = [
-            recall.result
+            recall.made
             for loop, (outer, _) in self.records.items()
             for recall, _ in self.recalls.get(loop, ())
             if outer.operands[1 + recall.data[1]] is records
         ]
         if not found:
             return records
-        return found[0] if len(found) == 1 and self.uses[found[0]] == 1 else None  # type: ignore[index]
+        return found[0] if len(found) == 1 and self.uses[found[0]] == 1 else None
 
     def is_there(self, x: Operand, target: Block, reader: Block) -> bool:
         """Whether a block has a value as a block of the primal has it: behind a loop only the last one is there."""
@@ -232,4 +231,4 @@ def _iterates(header: Block, body: Block) -> bool:
 
 
 def calls(s: Statement, *functions: Any) -> bool:
-    return s.op == "call" and not s.data and any(value_of(s.operands[0]) is f for f in functions)
+    return not s.data and any(s.callee is f for f in functions)

@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import predecessors
 from autodiff_hook.ir.types import IR, Constant, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import NumberFact, is_number, value_of
+from autodiff_hook.transform.improve.facts import NumberFact, is_number
 from autodiff_hook.transform.improve.site import Site
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Number
 
@@ -126,7 +126,7 @@ class _Plain:
         for block in self.ir.blocks:
             statements, block.statements = block.statements, []
             for s in statements:
-                if s.op == "call" and _is_faster(value_of(s.operands[0])):
+                if _is_faster(s.callee):
                     s.operands[1:] = [self._converted(x, s, block.statements) for x in s.operands[1:]]
                 block.statements.append(s)
                 found = used.get(s.made) if s.result is not None else None

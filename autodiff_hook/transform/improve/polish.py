@@ -14,7 +14,7 @@ import numpy as np
 from autodiff_hook.ir.analysis import defined_in, natural_loops, predecessors, reverse_postorder
 from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable
-from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, joined, value_of
+from autodiff_hook.transform.improve.facts import NOTHING, ArrayFact, Fact, joined
 from autodiff_hook.transform.improve.rewriting import Rewriting
 from autodiff_hook.transform.improve.shortcuts import RANKS, SUMS, declared
 from autodiff_hook.transform.improve.site import Site
@@ -107,7 +107,7 @@ def _fold_ranks(ir: IR, types: dict[Variable, Abstract]) -> None:
     known: dict[Operand, Operand] = {}
     for block in ir.blocks:
         for s in block.statements:
-            if s.op == "call" and not s.data and len(s.operands) == 2 and declared(RANKS, value_of(s.operands[0])):
+            if not s.data and len(s.operands) == 2 and declared(RANKS, s.callee):
                 abstract = types.get(s.operands[1])  # type: ignore[arg-type]
                 if isinstance(abstract, Array) and abstract.ndim is not None and s.result is not None:
                     known[s.result] = Constant(abstract.ndim)
@@ -194,11 +194,7 @@ def _start_with_zeros(ir: IR, site: Site) -> bool:
 
 
 def _is_accumulated(param: Variable, ir: IR) -> bool:
-    return any(
-        s.op == "call" and param in s.operands[1:] and declared(SUMS, value_of(s.operands[0]))
-        for block in ir.blocks
-        for s in block.statements
-    )
+    return any(param in s.operands[1:] and declared(SUMS, s.callee) for block in ir.blocks for s in block.statements)
 
 
 def _zeros(block: Block, known: Operand) -> Variable:

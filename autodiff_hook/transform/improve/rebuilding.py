@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.analysis import dominates, reverse_postorder, statements_of
 from autodiff_hook.ir.substituting import substitute
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.improve.pairs import Pairs, calls
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, Number, Record, Reference, Tuple

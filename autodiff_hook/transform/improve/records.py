@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from autodiff_hook.ir.analysis import places_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.liveness import Liveness
 
 
@@ -56,7 +55,7 @@ class _Readers:
             params, found = set(self.params.get(x, ())), list[Variable]()
             if len(reading) == 1 and not params:
                 (s,) = reading
-                if s.op == "call" and not s.data and value_of(s.operands[0]) is reversed:
+                if not s.data and s.callee is reversed:
                     return s
                 places = [i for i, y in enumerate(s.operands[1:]) if y is x] if s.op == "record" else []
                 found = [y for i in places for y in self.recalls.get((s.data[0], i), ())]

@@ -16,14 +16,15 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import Loop, count_uses, defined_in, natural_loops, predecessors, statements_of
-from autodiff_hook.ir.substituting import resolve, substitute
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.analysis import count_uses, statements_of
+from autodiff_hook.ir.substituting import substitute
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.improve.economy import economise_arrays
-from autodiff_hook.transform.improve.facts import LARGE, ArrayFact, value_of
+from autodiff_hook.transform.improve.facts import LARGE, ArrayFact
 from autodiff_hook.transform.improve.ownership import Lifetimes, Ownership
 from autodiff_hook.transform.improve.schedule import changes, merge_factors, order_sums, sink, with_out, write_through
 from autodiff_hook.transform.improve.shortcuts import INTO, ZEROS, declared
+from autodiff_hook.transform.improve.sinking import do_once
 from autodiff_hook.transform.improve.site import Site, is_elementwise
 
 _UFUNCS: Final = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
@@ -90,7 +91,7 @@ def _operation(s: Statement) -> list[Operand]:
         return [Constant(_UFUNCS[s.data]), *s.operands]
     if s.op == "unary" and s.data == "-":
         return [Constant(np.negative), *s.operands]
-    function: Any = value_of(s.operands[0]) if s.op == "call" and not s.data else None
+    function: Any = None if s.data else s.callee
     if function in _PRODUCTS and len(s.operands) == 3:
         return s.operands
     return s.operands if is_elementwise(function) and len(s.operands) == 1 + function.nin else []
@@ -179,9 +180,9 @@ def _overwrite(s: Statement, site: Site, is_free: Callable[[Operand], bool]) -> 
         _overwrite_binary(s, free)
     elif s.op == "unary" and s.data == "-" and free(s.operands[0]):
         with_out(s, s.operands[0])
-    elif s.op == "call" and not s.data and is_elementwise(value_of(s.operands[0])):
+    elif not s.data and is_elementwise(s.callee):
         operands = s.operands[1:]
-        if len(operands) == value_of(s.operands[0]).nin:
+        if len(operands) == s.callee.nin:
             s.operands += [x for x in operands if free(x)][:1]
 
 
@@ -230,7 +231,7 @@ def _parts_of_zeros(block: Block, uses: dict[Operand, int]) -> dict[Operand, _Pa
     made = {
         s.result: s
         for s in block.statements
-        if s.op == "call" and declared(ZEROS, value_of(s.operands[0])) and uses.get(s.result) == 2  # type: ignore[arg-type]
+        if declared(ZEROS, s.callee) and uses.get(s.result) == 2  # type: ignore[arg-type]
     }
     settings = [s for s in block.statements if s.op == "setitem" and s.operands[0] in made]
     return {s.operands[0]: (made[s.operands[0]], s) for s in settings}  # type: ignore[index]
@@ -252,17 +253,7 @@ def _part_added(s: Statement, parts: dict[Operand, _Part], site: Site) -> tuple[
 
 def share_views(ir: IR, site: Site) -> None:
     """Let ``ir`` take each view once."""
-    if not any(_is_view(s, site) for s in statements_of(ir.blocks)):
-        return
-    incoming = predecessors(ir)
-    for loop in reversed(natural_loops(ir)):
-        before = [block for block, _ in incoming[loop.header] if block not in loop.body]
-        if len(before) == 1:
-            _move_out(loop, before[0], site)
-    known: dict[Operand, Operand] = {}
-    for block in ir.blocks:
-        _share(block, site, known)
-    substitute(ir.blocks, known)
+    do_once(ir, lambda s: (s.operands[0], repr(value_of(s.operands[1]))) if _is_view(s, site) else None)
 
 
 def _is_view(s: Statement, site: Site) -> bool:
@@ -278,29 +269,3 @@ def _is_view(s: Statement, site: Site) -> bool:
 def _is_plain(part: object) -> bool:
     bounds = (part.start, part.stop, part.step) if type(part) is slice else (part,)
     return type(part) is slice and all(type(x) in (int, type(None)) for x in bounds) and part.step != 0
-
-
-def _move_out(loop: Loop, before: Block, site: Site) -> None:
-    inside = defined_in(loop.body)
-    for block in loop.body:
-        moved = [s for s in block.statements if _is_view(s, site) and s.operands[0] not in inside]
-        before.statements += moved
-        block.statements = [s for s in block.statements if s not in moved]
-
-
-def _share(block: Block, site: Site, known: dict[Operand, Operand]) -> None:
-    seen: dict[tuple[Operand, str], Variable] = {}
-    kept = []
-    for s in block.statements:
-        s.operands = [resolve(x, known) for x in s.operands]
-        if s.result is None or not _is_view(s, site):
-            kept.append(s)
-            continue
-        assert isinstance(s.operands[1], Constant)
-        key = s.operands[0], repr(s.operands[1].value)
-        if key in seen:
-            known[s.result] = seen[key]
-        else:
-            seen[key] = s.result
-            kept.append(s)
-    block.statements = kept

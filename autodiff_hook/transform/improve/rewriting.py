@@ -32,7 +32,7 @@ class Rewriting:
         site = self.site
         s.operands = [resolve(x, self.known) for x in s.operands]
         if s.result is None:
-            if not (s.op == "call" and declared(LOOKING, site.value(s.operands[0])) and self.simplified(s)):
+            if not (declared(LOOKING, s.callee) and self.simplified(s)):
                 site.out.append(s)
             return
         site.position, site.exact = s.position, s in self.essential
@@ -62,10 +62,9 @@ class Rewriting:
     def _is_harmless(self, s: Statement) -> bool:
         """Whether a statement cannot raise: it works element by element on shapes that fit."""
         site = self.site
-        function = site.value(s.operands[0]) if s.op == "call" and s.operands else NotImplemented
-        operands = s.arguments
-        if s.op == "call" and declared(HARMLESS, function):
-            return site.facts.get(s.result) is not None if s.result is not None else False
+        function, operands = s.callee, s.arguments
+        if declared(HARMLESS, function):
+            return s.result is not None and site.facts.get(s.result) is not None
         if s.op == "call" and not (is_elementwise(function) and len(operands) == function.nin and not s.data):
             return False
         if s.op not in ("call", "binary", "unary") or s.result is None or site.facts.get(s.result) is None:

@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.analysis import count_uses, definitions, statements_of
-from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import ArrayFact, constant_fact, is_number, value_of
+from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
+from autodiff_hook.transform.improve.facts import ArrayFact, constant_fact, is_number
 from autodiff_hook.transform.improve.ownership import FOREIGN, Ownership
 from autodiff_hook.transform.improve.shortcuts import EFFECTS, INTO, ZEROS, declared
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, is_elementwise
@@ -81,7 +81,7 @@ def order_sums(ir: IR, owners: Ownership) -> None:
 
 def _order_sums(block: Block, uses: dict[Operand, int], owners: Ownership) -> None:
     place = {s.result: i for i, s in enumerate(block.statements)}
-    sums = [s for s in block.statements if s.op == "call" and declared(INTO, value_of(s.operands[0]))]
+    sums = [s for s in block.statements if declared(INTO, s.callee)]
     for _ in sums:
         for later in sums:
             made = place.get(later.operands[1])  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ def _is_light(s: Statement, site: Site, owners: Ownership) -> bool:
 def is_operation(s: Statement) -> bool:
     """Whether a statement works element by element, and makes a new array."""
     if s.op == "call" and not s.data:
-        function = value_of(s.operands[0])
+        function = s.callee
         return is_elementwise(function) and len(s.operands) == 1 + function.nin
     return (s.op == "binary" and s.data in ARITHMETIC) or (s.op == "unary" and s.data == "-")
 
@@ -148,9 +148,9 @@ def _target(s: Statement) -> Operand | None:
     """What a statement changes."""
     if s.op in ("setitem", "inplace"):
         return s.operands[0]
-    if s.op == "call" and (declared(INTO, value_of(s.operands[0])) or declared(EFFECTS, value_of(s.operands[0]))):
+    if declared(INTO, s.callee) or declared(EFFECTS, s.callee):
         return s.operands[1]
-    return s.operands[-1] if s.op == "call" and is_elementwise(value_of(s.operands[0])) else None
+    return s.operands[-1] if is_elementwise(s.callee) else None
 
 
 # Parts of new arrays, made in place
@@ -168,7 +168,7 @@ def write_through(ir: IR, site: Site) -> None:
 def _write_through(setting: Statement, block: Block, ir: IR, site: Site, made: dict[Operand, Statement]) -> None:
     array, index, value = setting.operands
     zeros = made[array]
-    if zeros.op != "call" or not declared(ZEROS, value_of(zeros.operands[0])) or not _is_most(value_of(index)):
+    if not declared(ZEROS, zeros.callee) or not _is_most(value_of(index)):
         return
     shape = made.get(zeros.operands[1])
     if shape is None or shape.op != "getattr" or shape.operands[0] in made:
@@ -218,7 +218,7 @@ def _maker(value: Operand, before: list[Statement], ir: IR) -> Statement | None:
             return None
         if is_operation(s):
             found = s
-        elif s.op == "inplace" or (s.op == "call" and is_elementwise(value_of(s.operands[0]))):
+        elif s.op == "inplace" or is_elementwise(s.callee):
             value = s.operands[0] if s.op == "inplace" else s.operands[-1]
         else:
             return None
@@ -230,7 +230,7 @@ def _maker(value: Operand, before: list[Statement], ir: IR) -> Statement | None:
 
 
 def _is_ufunc(s: Statement) -> bool:
-    return s.op == "call" and is_elementwise(value_of(s.operands[0]))
+    return is_elementwise(s.callee)
 
 
 def with_out(s: Statement, out: Operand) -> None:

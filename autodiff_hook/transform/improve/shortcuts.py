@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from autodiff_hook.ir.types import Constant, Operand, Statement
+from autodiff_hook.ir.types import Operand, Statement
 
 if TYPE_CHECKING:
     from autodiff_hook.transform.improve.facts import Fact
@@ -160,8 +160,7 @@ def lookup(table: dict[Any, Any], function: Any) -> Any:
 
 def applied(table: dict[Any, Any], site: Any, s: Statement) -> Any:
     """What the declaration for the function that ``s`` calls says of this call; None if there is none."""
-    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-    write = lookup(table, function) if function is not None else None
+    write = None if s.callee is None else lookup(table, s.callee)
     if write is None:
         return None
     count = len(s.operands) - len(s.data)

@@ -1,21 +1,24 @@
-"""The joint program folded, without what nobody reads, and with its records as items of lists."""
+"""The joint program folded, without what nobody reads, and with its records as items of lists.
+
+Parameters of blocks that only ever have one value are dropped, and so are counts of items that nobody reads.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container
+from collections import Counter
+from collections.abc import Callable, Collection, Container
 from types import BuiltinFunctionType
 from typing import Any
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import reverse_postorder, statements_of
+from autodiff_hook.ir.analysis import count_uses, definitions, predecessors, reverse_postorder, statements_of
 from autodiff_hook.ir.substituting import resolve, substitute
-from autodiff_hook.ir.types import IR, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Terminator, Variable, is_nothing
 from autodiff_hook.transform.improve.arithmetic import economise
 from autodiff_hook.transform.improve.backwards import Backwards
-from autodiff_hook.transform.improve.counts import drop_counts
 from autodiff_hook.transform.improve.liveness import Liveness, sweep
-from autodiff_hook.transform.improve.params import drop_params
+from autodiff_hook.transform.improve.pairs import calls
 from autodiff_hook.transform.improve.plain import make_plain
 from autodiff_hook.transform.improve.polish import polish, program_start
 from autodiff_hook.transform.improve.records import lower_records, take_away
@@ -200,7 +203,7 @@ def _whole_numbers(ir: IR, floats: Callable[[Operand], bool]) -> set[Operand]:
                 if s.op in ("binary", "unary", "inplace"):
                     exact = s.data != "/" and not any(map(is_float, s.operands))
                 else:
-                    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+                    function = s.callee
                     exact = isinstance(function, BuiltinFunctionType) and function in _ROUNDING
                 if exact:
                     whole.add(s.result)
@@ -219,7 +222,7 @@ def _neutral(s: Statement, floats: Callable[[Operand], bool]) -> Operand | None:
     """The operand that a statement returns unchanged."""
     if s.op == "call" and len(s.operands) == 3 and _is_sum(s.operands[0]):
         first = s.operands[1]
-        return s.operands[2] if isinstance(first, Constant) and first.value is None else None
+        return s.operands[2] if is_nothing(first) else None
     if s.op != "binary" or len(s.operands) != 2:
         return None
     for constant, other in (s.operands, reversed(s.operands)):
@@ -234,3 +237,89 @@ def _neutral(s: Statement, floats: Callable[[Operand], bool]) -> Operand | None:
 
 def _is_sum(function: Operand) -> bool:
     return isinstance(function, Constant) and getattr(function.value, "__name__", "") == "accumulate"
+
+
+def drop_params(ir: IR, kept: Block, more: Collection[Operand] = ()) -> dict[Operand, Operand]:
+    """Replace parameters that are bound to one value, or to themselves in a loop; not those of ``kept``, nor ``more``.
+
+    What they are replaced by is returned.
+    """
+    replaced: dict[Operand, Operand] = {}
+    while True:
+        incoming = predecessors(ir)
+        found: dict[Operand, Operand] = {}
+        for block in ir.blocks[1:]:
+            if block is kept:
+                continue
+            edges = [edge for _, edge in incoming[block]]
+            for param in list(block.params):
+                value = None if param in more else _only_value(param, block, edges, found)
+                if value is not None:
+                    _drop(param, block, edges)
+                    found[param] = value
+        if not found:
+            return replaced
+        substitute(ir.blocks, found)
+        replaced |= found
+
+
+def _only_value(param: Variable, block: Block, edges: list[Edge], found: dict[Operand, Operand]) -> Operand | None:
+    places = [block.params.index(param) - len(block.params) + len(edge.args) for edge in edges]
+    if not edges or min(places) < 0:
+        return None
+    values = [edge.args[place] for edge, place in zip(edges, places)]
+    values = [x for x in values if x is not param]
+    first = values[0] if values else None
+    if first is None or first in found or not all(_is_same(x, first) for x in values):
+        return None
+    return first
+
+
+def _is_same(a: Operand, b: Operand) -> bool:
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        x, y = a.value, b.value
+        return x is y or (type(x) is type(y) and type(x) in (float, int) and repr(x) == repr(y))
+    return a is b
+
+
+def _drop(param: Variable, block: Block, edges: list[Edge]) -> None:
+    place = block.params.index(param) - len(block.params)
+    for edge in edges:
+        del edge.args[place]
+    block.params.remove(param)
+
+
+def drop_counts(ir: IR) -> None:
+    """Iterate over what ``enumerate`` is given where the counts are not read."""
+    made = definitions(statements_of(ir.blocks))
+    numbered = {x: s for x, s in made.items() if calls(s, enumerate) and len(s.operands) == 2}
+    if not numbered:
+        return
+    incoming, uses = predecessors(ir), count_uses(ir.blocks)
+    dropped = set[Statement]()
+    for header in ir.blocks:
+        iterator = made.get(header.terminator.operands[0]) if header.terminator.kind == "next" else None
+        s = numbered.get(iterator.operands[0]) if iterator is not None and iterator.op == "get_iter" else None
+        if iterator is None or s is None or any(uses[x] != 1 for x in (s.made, iterator.made)):
+            continue
+        body = header.terminator.edges[0].target
+        taken = _taken(body, uses) if len(incoming[body]) == 1 and len(body.params) == 1 else None
+        if taken is not None:
+            unpack, project = taken
+            body.params = [project.made]
+            iterator.operands = [s.operands[1]]
+            dropped |= {s, unpack, project}
+    for block in ir.blocks:
+        block.statements = [s for s in block.statements if s not in dropped]
+
+
+def _taken(body: Block, uses: Counter[Operand]) -> tuple[Statement, Statement] | None:
+    """What unpacks the pairs of counts and items, and what takes the items, if nothing else reads the pairs."""
+    parts = _only(body, body.params[0], uses, "unpack")
+    item = _only(body, parts.made, uses, "project") if parts is not None else None
+    return (parts, item) if parts is not None and item is not None and item.data == 1 else None
+
+
+def _only(body: Block, x: Operand, uses: Counter[Operand], op: str) -> Statement | None:
+    """The statement of this kind in the body that alone reads an operand."""
+    return next((s for s in body.statements if s.op == op and x in s.operands and uses[x] == 1), None)

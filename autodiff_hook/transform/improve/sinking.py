@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from functools import reduce
 from typing import Any
 
-from autodiff_hook.ir.analysis import closure, defined_in, dominators, natural_loops, passed_on, places_of, predecessors
-from autodiff_hook.ir.substituting import resolve, substitute
+from autodiff_hook.ir.analysis import (
+    closure,
+    defined_in,
+    dominators,
+    natural_loops,
+    passed_on,
+    places_of,
+    predecessors,
+    statements_of,
+)
+from autodiff_hook.ir.substituting import share, substitute
 from autodiff_hook.ir.types import IR, Block, Operand, Statement
-from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.improve.shortcuts import LOOKUPS, declared
 
 
 def look_up_once(ir: IR) -> None:
     """Let what is looked up in each iteration of a loop be looked up before it, and in each block once."""
-    for loop in sorted(natural_loops(ir), key=lambda loop: len(loop.body)):
-        before = [block for block, _ in predecessors(ir)[loop.header] if block not in loop.body]
+    do_once(ir, lambda s: (s.callee, *s.operands[1:]) if _is_lookup(s) else None)
+
+
+def do_once(ir: IR, key: Callable[[Statement], Any]) -> None:
+    """Do what has a key, which may be done at any time, before loops that do not make its operands; in a block once."""
+    if all(key(s) is None for s in statements_of(ir.blocks)):
+        return
+    incoming = predecessors(ir)
+    for loop in reversed(natural_loops(ir)):
+        before = [block for block, _ in incoming[loop.header] if block not in loop.body]
         if len(before) != 1 or before[0].terminator.kind != "jump":
             continue
         inside = defined_in(loop.body)
         for block in loop.body:
-            moved = [s for s in block.statements if _is_lookup(s) and inside.isdisjoint(s.operands)]
+            moved = [s for s in block.statements if key(s) is not None and inside.isdisjoint(s.operands)]
             before[0].statements += moved
             block.statements = [s for s in block.statements if s not in moved]
-    names: dict[Operand, Operand] = {}
+    known: dict[Operand, Operand] = {}
     for block in ir.blocks:
-        known: dict[tuple[Any, ...], Operand] = {}
-        for s in filter(_is_lookup, list(block.statements)):
-            key = value_of(s.operands[0]), *(resolve(x, names) for x in s.operands[1:])
-            if known.setdefault(key, s.made) is not s.made:
-                names[s.made] = known[key]
-                block.statements.remove(s)
-    substitute(ir.blocks, names)
+        share(block, key, known)
+    substitute(ir.blocks, known)
 
 
 def sink(ir: IR, again: Container[Statement]) -> None:
@@ -56,7 +67,7 @@ def sink(ir: IR, again: Container[Statement]) -> None:
 
 
 def _is_lookup(s: Statement) -> bool:
-    return s.op == "call" and s.result is not None and declared(LOOKUPS, value_of(s.operands[0]))
+    return s.result is not None and declared(LOOKUPS, s.callee)
 
 
 def _uses(ir: IR) -> tuple[dict[Operand, list[Statement]], dict[Operand, list[Block]]]:

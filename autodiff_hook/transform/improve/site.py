@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Position, Statement, Variable
+from autodiff_hook.ir.types import Constant, Operand, Position, Statement, Variable, value_of
 from autodiff_hook.transform.improve.facts import (
     ArrayFact,
     Dim,
@@ -27,7 +27,6 @@ from autodiff_hook.transform.improve.facts import (
     is_number,
     is_single,
     is_stable,
-    value_of,
 )
 from autodiff_hook.transform.specialise.abstract import Abstract, Tuple
 from autodiff_hook.transform.specialise.lattice import number_types

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.ir.types import Operand, Statement, value_of
 from autodiff_hook.transform.improve.examples import by_example
 from autodiff_hook.transform.improve.facts import (
     ArrayFact,
@@ -25,7 +25,6 @@ from autodiff_hook.transform.improve.facts import (
     is_floating,
     is_number,
     is_single,
-    value_of,
 )
 from autodiff_hook.transform.improve.shortcuts import SHAPED, TYPINGS, applied, declared, lookup
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, common_dtype, is_elementwise
@@ -175,7 +174,7 @@ def _part(site: Site, dim: Dim, part: slice) -> Dim:
 
 
 def _call(site: Site, s: Statement) -> Fact | None:
-    function = value_of(s.operands[0])
+    function = s.callee
     found: Fact | None = applied(TYPINGS, site, s)
     if found is None and declared(SHAPED, function):
         return by_example(site, s, function, s.operands[1:])

@@ -43,7 +43,6 @@ from autodiff_hook.transform.one_way.classes import (
 )
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied_alone, copied_deeply
-from autodiff_hook.transform.one_way.hashing import hashed
 from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.iterations import (
     EQUIVALENTS,
@@ -54,6 +53,7 @@ from autodiff_hook.transform.one_way.iterations import (
     begun_arguments,
     zipped,
 )
+from autodiff_hook.transform.one_way.keys import hashed
 from autodiff_hook.transform.one_way.managers import managed_call
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import by_name, converted, is_object
@@ -264,17 +264,14 @@ def _tuple(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, inf.perform("build_tuple", growing.taken_in_turn(inf, args[0]) if args else []))
 
 
-def _set(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, set, _filled(inf, set, args))
+def _set_of(cls: type) -> Builtin:
+    def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
+        held = containers.taken_at_once(inf, args[0]) if args else ()
+        return containers.new(
+            inf, cls, cls(containers.items_of_set(inf, parts(inf, args[0])) if held is None else held)
+        )
 
-
-def _frozenset(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return containers.new(inf, frozenset, _filled(inf, frozenset, args))
-
-
-def _filled(inf: Path, cls: type, args: Args) -> Any:
-    held = containers.taken_at_once(inf, args[0]) if args else ()
-    return cls(containers.items_of_set(inf, parts(inf, args[0])) if held is None else held)
+    return meaning
 
 
 def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -392,8 +389,8 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     require_constant: constant_key,
     list: _list,
     tuple: _tuple,
-    set: _set,
-    frozenset: _frozenset,
+    set: _set_of(set),
+    frozenset: _set_of(frozenset),
     slice: _slice,
     type: QUESTIONS[type],
     namedtuple: _named_class,

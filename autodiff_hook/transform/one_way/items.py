@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from itertools import islice
 from typing import Any
@@ -26,7 +27,7 @@ from autodiff_hook.transform.one_way.containers import (
 from autodiff_hook.transform.one_way.held import item_that_is_missing
 from autodiff_hook.transform.one_way.keys import key_in
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised, is_container
+from autodiff_hook.transform.one_way.trail import Raised, done, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, List, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
@@ -63,7 +64,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Known) and is_joined(value.value) and key in inf.tuples:
         return joined(inf, s, value.value, parts(inf, key))
     if isinstance(value, Known) and type(value.value) in (str, tuple, range) and _is_key(inf.type_of(key)):
-        return known_as(inf, s, _at(value.value, inf.pin(key)))
+        return known_as(inf, s, done(operator.getitem, value.value, inf.pin(key)))
     sequence = owner in inf.tuples or isinstance(value, Container) and value.cls is list
     if sequence or isinstance(value, Tuple) and value.cls is not dict:
         where = _place(inf, key)
@@ -72,7 +73,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
             chosen = held[where]
             tuple_like = owner in inf.tuples or isinstance(value, Tuple) and value.cls is tuple
             return alias(inf, s, inf.perform("build_tuple", chosen)) if tuple_like else new(inf, list, chosen)
-        return alias(inf, s, _at(held, where))
+        return alias(inf, s, done(operator.getitem, held, where))
     if isinstance(value, List):
         return _of_list(inf, s, value)
     if isinstance(value, Number) and value.types <= {float, int, bool, complex}:
@@ -117,13 +118,6 @@ def _place(inf: Path, key: Operand) -> Any:
     return slice(*map(inf.pin, inf.slices[key])) if key in inf.slices else as_key(inf, key)
 
 
-def _at(held: Any, where: Any) -> Any:
-    try:
-        return held[where]
-    except (IndexError, KeyError, TypeError) as error:
-        raise Raised(error) from None
-
-
 def _held(inf: Path, owner: Operand, cls: type, key: Any) -> Operand:
     """What a dict has by a key, or makes of one that is missing."""
     held = inf.content(owner)
@@ -131,7 +125,7 @@ def _held(inf: Path, owner: Operand, cls: type, key: Any) -> Operand:
         return Constant(0)
     if owner in inf.factories and key not in held:
         inf.changed(owner)[key] = inf.call(inf.factories[owner], [])
-    found: Operand = _at(held, key)
+    found: Operand = done(operator.getitem, held, key)
     return found
 
 
@@ -140,13 +134,7 @@ def setitem(inf: Path, s: Statement) -> Abstract:
     owner, key, value = s.operands
     owner = changeable(inf, owner)
     where, held = _place(inf, key), inf.changed(owner)
-    if isinstance(where, slice):
-        held[where] = parts(inf, value)
-    else:
-        try:
-            held[where] = value
-        except IndexError as error:
-            raise Raised(error) from None
+    done(operator.setitem, held, where, parts(inf, value) if isinstance(where, slice) else value)
     return known_as(inf, s, None)
 
 
@@ -157,10 +145,7 @@ def delitem(inf: Path, s: Statement) -> Abstract:
     held, where = inf.changed(owner), as_key(inf, key)
     if getattr(inf.type_of(owner), "cls", None) is Counter:
         held.setdefault(where, key)
-    try:
-        del held[where]
-    except (IndexError, KeyError) as error:
-        raise Raised(error) from None
+    done(operator.delitem, held, where)
     return known_as(inf, s, None)
 
 

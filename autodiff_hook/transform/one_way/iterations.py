@@ -18,7 +18,7 @@ from autodiff_hook.transform.one_way.derived_values import is_derived
 from autodiff_hook.transform.one_way.iterating import VALUES, items
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.one_way.trail import Raised, done
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container, Fresh
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.following import DEFINED
@@ -67,10 +67,7 @@ def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
     """``itertools.combinations`` and its like."""
 
     def meaning(inf: Path, s: Statement, args: Args) -> Abstract | None:
-        try:
-            rows = places(list(parts(inf, args[0])), *map(inf.pin, args[1:]))
-        except ValueError as error:
-            raise Raised(error) from None
+        rows = done(places, list(parts(inf, args[0])), *map(inf.pin, args[1:]))
         return alias(inf, s, inf.iterator(inf.perform("build_tuple", list(row)) for row in rows))
 
     return meaning

@@ -12,7 +12,7 @@ from autodiff_hook.transform.one_way.held import held_by, is_derived
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.sequences import found
-from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.one_way.trail import Raised, done
 from autodiff_hook.transform.specialise.abstract import List
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.wording import named
@@ -25,10 +25,7 @@ def _changes(method: Any, pinned: int = 0) -> Method:
 
     def changing(inf: Path, owner: Operand, args: Args) -> Operand:
         held, given = inf.changed(owner), [*(as_key(inf, x) for x in args[:pinned]), *args[pinned:]]
-        try:
-            found: Operand | None = method(held, *given)
-        except (IndexError, KeyError, TypeError) as error:
-            raise Raised(error) from None
+        found: Operand | None = done(method, held, *given)
         return Constant(None) if found is None else found
 
     return changing
@@ -39,18 +36,10 @@ def _of_item(method: Any) -> Method:
 
     def changing(inf: Path, owner: Operand, args: Args) -> Operand:
         held = inf.changed(owner)
-        try:
-            method(held, *[as_item(inf, x, held) for x in args])
-        except KeyError as error:
-            raise Raised(error) from None
+        done(method, held, *[as_item(inf, x, held) for x in args])
         return Constant(None)
 
     return changing
-
-
-def _extend(inf: Path, owner: Operand, args: Args) -> Operand:
-    extend(inf, owner, args[0])
-    return Constant(None)
 
 
 def _list_copy(inf: Path, owner: Operand, args: Args) -> Operand:
@@ -124,16 +113,15 @@ def _items(inf: Path, owner: Operand, args: Args) -> Operand:
     return inf.made(ITEMS, Items(inf, inf.content(owner)))
 
 
-def _update(inf: Path, owner: Operand, args: Args) -> Operand:
-    for source in args:
-        update(inf, owner, source)
-    return Constant(None)
+def _of_each(change: Callable[[Path, Operand, Operand], None]) -> Method:
+    """A method that changes its owner by each of its arguments."""
 
+    def changing(inf: Path, owner: Operand, args: Args) -> Operand:
+        for source in args:
+            change(inf, owner, source)
+        return Constant(None)
 
-def _set_update(inf: Path, owner: Operand, args: Args) -> Operand:
-    for source in args:
-        add_all(inf, owner, source)
-    return Constant(None)
+    return changing
 
 
 def _pop_only(inf: Path, owner: Operand, args: Args) -> Operand:
@@ -141,11 +129,7 @@ def _pop_only(inf: Path, owner: Operand, args: Args) -> Operand:
     held = inf.changed(owner)
     if len(held) > 1:
         raise Refused("set.pop of several items, whose order is the set's own")
-    try:
-        item = held.pop()
-    except KeyError as error:
-        raise Raised(error) from None
-    return inf.shown(item)
+    return inf.shown(done(held.pop))
 
 
 def _of_sets(name: str) -> Method:
@@ -165,7 +149,7 @@ def _of_sets(name: str) -> Method:
 _SETS: Final = ("issubset", "issuperset", "isdisjoint", "union", "intersection", "difference", "symmetric_difference")
 METHODS: Final[dict[tuple[type, str], Method]] = {
     (list, "append"): _changes(list.append),
-    (list, "extend"): _extend,
+    (list, "extend"): _of_each(extend),
     (list, "insert"): _changes(list.insert, 1),
     (list, "pop"): _changes(list.pop, 1),
     (list, "clear"): _changes(list.clear),
@@ -180,7 +164,7 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (dict, "keys"): _keys,
     (dict, "values"): _values,
     (dict, "items"): _items,
-    (dict, "update"): _update,
+    (dict, "update"): _of_each(update),
     (dict, "clear"): _changes(dict.clear),
     (dict, "__setitem__"): _changes(dict.__setitem__, 1),
     **{(cls, name): _compared(cls, op) for cls in (list, dict) for name, op in (("__eq__", "=="), ("__ne__", "!="))},
@@ -190,7 +174,7 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     **{(cls, "__contains__"): _by_operation("in", swapped=True) for cls in (list, dict, set)},
     **{(set, name): _of_item(getattr(set, name)) for name in ("add", "discard", "remove")},
     (set, "pop"): _pop_only,
-    (set, "update"): _set_update,
+    (set, "update"): _of_each(add_all),
     (set, "clear"): _changes(set.clear),
     **{(set, name): _of_sets(name) for name in _SETS},
     **{(frozenset, name): _of_sets(name) for name in ("issubset", "issuperset", "isdisjoint")},

@@ -205,7 +205,6 @@ class Path(Earnest):
         if self.size > self.limit:
             raise Refused(f"the way through the program has more than {self.limit} operations")
         s = Statement(op, [self.present(x) for x in operands], Variable(name), data, self.position)
-        assert self.block is not None
         self.peeked.update(x for x in s.operands if self._is_shared(x))
         self.index = len(self.block.statements)
         abstract = self.evaluate(self, s)

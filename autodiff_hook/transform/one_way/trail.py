@@ -68,6 +68,14 @@ class Raised(Exception):
         self.error, self.operand = error, operand
 
 
+def done(function: Callable[..., Any], *args: Any) -> Any:
+    """What is done to a container; what that raises, the program raises here, whatever the values are."""
+    try:
+        return function(*args)
+    except (LookupError, TypeError, ValueError) as error:
+        raise Raised(error) from None
+
+
 class Trail(Inference):
     """The program so far, and what is known at this step of it."""
 
@@ -315,7 +323,6 @@ class Trail(Inference):
         self, op: str, *operands: Operand, abstract: Abstract = ANY, data: Any = None, plan: Plan = PURE
     ) -> Variable:
         """A statement of the program."""
-        assert self.block is not None
         result = Variable()
         s = Statement(op, list(operands), result, data, self.position)
         self.types[result], self.plans[s] = abstract, plan
@@ -325,7 +332,6 @@ class Trail(Inference):
 
     def guard(self, test: Operand, expected: bool) -> None:
         """Go on only if an exact bool is what it is now."""
-        assert self.block is not None
         rest = Block()
         edges = [Edge(rest), Edge(self.elsewhere)]
         self.block.terminator = Terminator("branch", [test], edges if expected else edges[::-1], self.position)

@@ -252,8 +252,7 @@ class Dict(Reference):
     def __eq__(self, other: object) -> bool:
         return Reference.__eq__(self, other) and self.among == other.among  # type: ignore[attr-defined]
 
-    def __hash__(self) -> int:
-        return hash(Dict)
+    __hash__ = Reference.__hash__
 
 
 @record(frozen=True, eq=False)
@@ -278,8 +277,7 @@ class Mixed(Reference):
     def __eq__(self, other: object) -> bool:
         return Reference.__eq__(self, other) and self.among == other.among  # type: ignore[attr-defined]
 
-    def __hash__(self) -> int:
-        return hash(Mixed)
+    __hash__ = Reference.__hash__
 
 
 @record(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autodiff_hook.ir.analysis import bindings, statements_of
-from autodiff_hook.ir.types import Operand, Statement, Variable
+from autodiff_hook.ir.types import Operand, Statement, Variable, value_of
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     BOOL,
@@ -164,7 +164,7 @@ def part_taken(s: Statement, path: tuple[int, ...], program: Program) -> tuple[O
         return s.operands[2 * path[0] + 1 if s.op == "build_map" else path[0]], path[1:]
     whole = content_of(program.type_of(s.operands[0]))
     assert isinstance(whole, Tuple)
-    index = s.data if s.op == "project" else s.operands[1].value  # type: ignore[union-attr]
+    index = s.data if s.op == "project" else value_of(s.operands[1])
     index = whole.keys.index(index) if whole.cls is dict else index
     return s.operands[0], (index % len(whole.items), *path)
 

@@ -72,7 +72,7 @@ def begin(inf: Inference, s: Statement, parts: list[Operand]) -> Abstract | None
 def produced(inf: Inference, s: Statement, function: Any, args: Args) -> Statement | None:
     """What begins the iteration that ``enumerate`` and its kin are given, over an object or several things; or None."""
     known = function in (enumerate, zip)
-    if not known and function not in BEGUN or inf.block is None:
+    if not known and function not in BEGUN:
         return None
     for place in range(len(args)) if known else range(len(args))[BEGUN[function]]:
         operand = args[place]

@@ -12,7 +12,8 @@ from functools import reduce
 from typing import Any, Final, NamedTuple, Protocol, cast
 
 from autodiff_hook.ir.analysis import closure, passed_on, statements_of
-from autodiff_hook.ir.types import Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.substituting import go_on_at
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable, value_of
 from autodiff_hook.runtime.altering import GENERATORS, assign_if
 from autodiff_hook.transform.specialise import altered, dicts, draws, queues, saying
 from autodiff_hook.transform.specialise.abstract import (
@@ -158,7 +159,7 @@ def require_promoted(inf: Inference, blocks: list[Block]) -> None:
     """What is assigned is on all ways there before it is read, and in the end."""
     records = {holder.record: holder.kind.site.named for holder in inf.outer.holders.values()}
     made = [s for s in statements_of(blocks) if s.result in records]
-    if any({x.value for x in s.operands[::2]} != {*records[s.made]} for s in made):  # type: ignore[union-attr]
+    if any({*map(value_of, s.operands[::2])} != {*records[s.made]} for s in made):
         raise Refused("what is assigned outside on one way is read on others, where it was not there or is a list")
 
 
@@ -241,7 +242,7 @@ def settle(inf: Inference, copies: dict[Variable, Variable]) -> None:
     last += draws.settle(inf)
     inf.plans.update(dict.fromkeys([s for s in last if s.result is None], ASSIGN))
     if last and inf.one_way:
-        inf.block.statements += last  # type: ignore[union-attr]
+        inf.block.statements += last
     elif last:
         _end_with(inf, last)
 
@@ -288,9 +289,7 @@ def _end_with(inf: Inference, last: list[Statement]) -> None:
     kinds = [inf.type_of(b.terminator.operands[0]) for b in returning]
     inf.types[value] = reduce(inf.joined, kinds)
     end = Block([value], last, Terminator("return", [value]))
-    for block in returning:
-        edge = Edge(end, list(block.terminator.operands))
-        block.terminator = Terminator("jump", [], [edge], block.terminator.position)
+    go_on_at(end, returning)
     inf.add(returning[0], end)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.analysis import closure, statements_of, successors
 from autodiff_hook.ir.substituting import copy_blocks, substitute
-from autodiff_hook.ir.types import IR, Args, Block, Constant, Kwargs, Operand, Position, Statement, Variable
+from autodiff_hook.ir.types import IR, Args, Block, Constant, Kwargs, Operand, Position, Statement, Variable, value_of
 from autodiff_hook.lift.lifting import shared
 from autodiff_hook.records import record
 from autodiff_hook.reports import Reason
@@ -175,12 +175,12 @@ def _write_displays(block: Block) -> None:
     """A list of constants is begun, and extended by a tuple: it is written out."""
     kept: list[Statement] = []
     for s in block.statements:
-        items, constants = s.operands if s.op == "list_extend" else (None, None)
-        begun = kept[-1] if kept and isinstance(constants, Constant) and type(constants.value) is tuple else None
-        if begun is None or begun.op != "build_list" or begun.operands or begun.result is not items:
+        constants = value_of(s.operands[1]) if s.op == "list_extend" else NotImplemented
+        begun = kept[-1] if kept and type(constants) is tuple else None
+        if begun is None or begun.op != "build_list" or begun.operands or begun.result is not s.operands[0]:
             kept.append(s)
         else:
-            begun.operands = list(map(Constant, constants.value))  # type: ignore[union-attr]
+            begun.operands = list(map(Constant, constants))
     block.statements = kept
 
 

@@ -345,10 +345,6 @@ def _binds(function: Any) -> bool:
 _BOUND: Final = (FunctionType, WrapperDescriptorType)
 
 
-def _made_anew(inf: Inference, s: Statement, cls: type, values: dict[str, Operand]) -> Abstract | None:
-    return call(inf, s, Constant(cls), [], values)
-
-
 def _for_all_ways(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Does | None:
     """What does a call where more than one way is followed: other statements, or a definition; None if nothing does."""
     if inf.one_way or not is_hashable(function):
@@ -358,7 +354,7 @@ def _for_all_ways(inf: Inference, s: Statement, function: Any, args: Args, kwarg
     if function is dict and not args and kwargs:
         return lambda: dicts.called(inf, s, kwargs)
     if function is dataclasses.replace:
-        return lambda: _made_anew(inf, s, *helpers.replaced(inf, s, args, kwargs))
+        return lambda: call(inf, s, *helpers.replaced(inf, s, args, kwargs))
     if function in (functools.wraps, functools.update_wrapper):
         return lambda: helpers.wrapped(inf, s, function, args, kwargs)
     if function is getattr and not kwargs:

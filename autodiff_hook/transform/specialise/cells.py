@@ -20,7 +20,6 @@ _CONTENT: Final = Constant("content")
 def make_cell(inf: Inference, s: Statement) -> Abstract:
     """Begin a captured variable."""
     value = s.operands[0]
-    assert inf.block is not None
     place = inf.cell_places[s.made] = (inf.chains[inf.block][-1], _cell_name(inf, s))
     given = [] if isinstance(value, Constant) and value.value is UNBOUND else [value]
     if place in inf.program.changed:

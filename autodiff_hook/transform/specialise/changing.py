@@ -133,7 +133,6 @@ def _entered(inf: Inference, s: Statement, owner: Operand, other: Operand, kind:
 
 def assigned(inf: Inference, s: Statement, owner: Operand, values: dict[Any, Operand]) -> Abstract:
     """Assignments of the items of a dict stand in the place of a statement."""
-    assert inf.block is not None
     steps = [Statement("setitem", [owner, Constant(key), x], None, None, s.position) for key, x in values.items()]
     done = Statement("same", [Constant(None)], s.result, None, s.position)
     inf.block.statements[inf.index : inf.index + 1] = [*steps, done]
@@ -179,8 +178,9 @@ _WRITTEN_OUT: Final = 32
 
 def _bounds(inf: Inference, operand: Operand) -> list[int] | None:
     """The bounds of a range that has just been made, if they are known."""
-    statements = inf.block.statements[: inf.index] if inf.block is not None else []
-    made = next((x for x in statements if x.result is operand and x.op == "call" and not x.data), None)
+    made = next(
+        (x for x in inf.block.statements[: inf.index] if x.result is operand and x.op == "call" and not x.data), None
+    )
     kinds = [] if made is None else list(map(inf.type_of, made.operands))
     values = [kind.value for kind in kinds if isinstance(kind, Known)]
     return values[1:] if values and len(values) == len(kinds) and values[0] is range else None
@@ -210,18 +210,9 @@ def _function_of(make: Abstract | None) -> Any:
     return make.value if isinstance(make, Known) else None
 
 
-def _counter(inf: Inference, s: Statement, args: Args) -> Abstract | None:
-    """``Counter()``."""
-    if args or s.result is None:
-        return None
-    return _begun(inf, s, Counter)
-
-
-def _ordered(inf: Inference, s: Statement, args: Args) -> Abstract | None:
-    """``OrderedDict()``."""
-    if args or s.result is None:
-        return None
-    return _begun(inf, s, OrderedDict)
+def _empty_of(cls: type) -> Any:
+    """``Counter()`` and ``OrderedDict()``."""
+    return lambda inf, s, args: None if args or s.result is None else _begun(inf, s, cls)
 
 
 def _end(inf: Inference, s: Statement, args: Args) -> Abstract | None:
@@ -234,7 +225,7 @@ def _end(inf: Inference, s: Statement, args: Args) -> Abstract | None:
 
 def first_of(inf: Inference, s: Statement, iterator: Operand) -> Statement | None:
     """``next(iter(mapping))`` of a dict, as what asks for its first key; None for something else."""
-    before = inf.block.statements[inf.index - 1] if inf.block is not None and inf.index else None
+    before = inf.block.statements[inf.index - 1] if inf.index else None
     if before is None or before.op != "get_iter" or before.result is not iterator:
         return None
     kind = inf.type_of(before.operands[0])
@@ -293,7 +284,7 @@ def _object_copied(inf: Inference, s: Statement, owner: Operand, function: Any) 
     names = sorted(held)
     if function is copy.deepcopy and sum(not is_unchangeable(x) for x in held.values()) > 1:
         raise Refused("a deep copy of an object that may hold one thing twice")
-    assert cls is not None and inf.block is not None
+    assert cls is not None
     if not is_copied_plainly(inf, cls, f"__{function.__name__}__"):
         raise Refused("a copy of an object of which is said how it is copied")
     inf.assume(owner)
@@ -322,8 +313,8 @@ OF_ALL_WAYS.update(
     {
         tuple: _tuple,
         defaultdict: _with_defaults,
-        OrderedDict: _ordered,
-        Counter: _counter,
+        OrderedDict: _empty_of(OrderedDict),
+        Counter: _empty_of(Counter),
         copy.copy: _copied,
         copy.deepcopy: _copied_deeply,
         dict: _empty,

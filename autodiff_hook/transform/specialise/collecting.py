@@ -34,7 +34,6 @@ def begin(
 ) -> Abstract | None:
     """A call of a generator that calls itself, from outside or within; None for other generators."""
     code = function.code if isinstance(function, Closure) else function.__code__
-    assert inf.block is not None
     if (COLLECTED, id(code)) not in inf.program.changed or inf.chains[inf.block][-1] is COLLECTING:
         return None
     called: Operand = Constant(function)
@@ -125,10 +124,9 @@ def _names(inf: Inference, made: Variable, homes: dict[Statement, Block]) -> set
         for x in homes:
             if names.isdisjoint(x.operands):
                 continue
-            function = x.operands[0].value if x.op == "call" and isinstance(x.operands[0], Constant) else None
             if isinstance(inf.plans.get(x), Alias):
                 names |= {x.made} if inf.final(x.made) in names else set()
-            elif x.op == "get_iter" or function in _PASSED_ON:
+            elif x.op == "get_iter" or x.callee in _PASSED_ON:
                 names.add(x.made)
             else:
                 raise Refused("a recursive generator that is given away")

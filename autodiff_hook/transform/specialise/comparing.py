@@ -125,7 +125,7 @@ _SILENT: Final = frozenset({int, float, bool, complex, str, type(None)})
 def _decided_before_objects(inf: Inference, s: Statement) -> bool:
     """Whether tuples are compared by what stands before objects in them; the program gives up where that is equal."""
     kinds = [inf.type_of(x) for x in s.operands]
-    if inf.one_way or inf.block is None or not all(isinstance(kind, Tuple) and kind.cls is tuple for kind in kinds):
+    if inf.one_way or not all(isinstance(kind, Tuple) and kind.cls is tuple for kind in kinds):
         return False
     pairs = list(zip(*(kind.items for kind in kinds)))  # type: ignore[attr-defined]
     count = next((i for i, pair in enumerate(pairs) if all(map(_has_no_order, pair))), 0)

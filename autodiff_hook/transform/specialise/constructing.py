@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise.wording import named
 def construct(inf: Inference, s: Statement, cls: type, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``type.__call__(cls, …)``: make an object by ``__new__``, and call ``__init__`` behind it."""
     error = exceptions.is_exception(inf, cls)
-    if s.result is None or inf.block is None:
+    if s.result is None:
         raise Refused(f"a call of {named(cls)}")
     new, init = look(inf, cls, "__new__"), look(inf, cls, "__init__")
     new = new.__func__ if issubclass(type(new), staticmethod) else new
@@ -50,7 +50,7 @@ def construct(inf: Inference, s: Statement, cls: type, args: Args, kwargs: Kwarg
 def _object(new: Any, inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``object.__new__(cls)``."""
     cls = inf.type_of(args[0]) if len(args) == 1 else None
-    if s.result is None or inf.block is None or not isinstance(cls, Known) or not isinstance(cls.value, type):
+    if s.result is None or not isinstance(cls, Known) or not isinstance(cls.value, type):
         return None
     if not (is_made_plainly if new is object.__new__ else exceptions.is_exception)(inf, cls.value):
         raise Refused(f"an object of {named(cls.value)}")
@@ -74,7 +74,6 @@ def _namespace(inf: Inference, s: Statement, attributes: dict[str, Operand]) -> 
 
 def _assign(inf: Inference, s: Statement, attributes: dict[str, Operand]) -> None:
     """Assign attributes to an object behind the statement that makes it."""
-    assert inf.block is not None
     stores = [Statement("setattr", [s.made, x], None, name, s.position) for name, x in attributes.items()]
     inf.block.statements[inf.index + 1 : inf.index + 1] = stores
 

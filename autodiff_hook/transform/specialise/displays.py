@@ -40,7 +40,6 @@ def star(inf: Inference, s: Statement) -> Abstract | None:
 
 def _room(inf: Inference, s: Statement) -> int | None:
     """For how many items a call has room beside its other arguments, all of which are known."""
-    assert inf.block is not None
     following = inf.block.statements[inf.index :]
     whole = next((x for x in following if x.op == "display" and s.result in x.operands), None)
     if whole is None or whole.data[0] != "build_tuple":
@@ -181,7 +180,6 @@ def _put_together(inf: Inference, s: Statement, parts: list[Operand]) -> Abstrac
 
 def _require_length(inf: Inference, s: Statement, count: int, fits: str) -> None:
     """Give up if what is taken apart has another length."""
-    assert inf.block is not None
     length, holds = Statement("call", [Constant(len), s.operands[0]], Variable(), ()), Variable()
     inf.types[length.made] = Number(INT.types, example=count)
     test = Statement("compare", [length.made, Constant(count)], holds, fits)

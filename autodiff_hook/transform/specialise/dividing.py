@@ -76,7 +76,7 @@ def by_code(inf: Inference, s: Statement, operand: Operand) -> None:
 
 def _fork(inf: Inference, s: Statement, operand: Operand, test: Operand, kind: str, asked: Any) -> None:
     block, index = inf.block, inf.index
-    if block is None or not isinstance(operand, Variable) or s.operands.count(operand) != 1:
+    if not isinstance(operand, Variable) or s.operands.count(operand) != 1:
         raise Refused("what depends on which of several values it is")
     result = s.result if s.result is not None else Variable("nothing")
     rest = Block([result], block.statements[index + 1 :], block.terminator, block.handler)

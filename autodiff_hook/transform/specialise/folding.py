@@ -116,7 +116,7 @@ def _value(s: Statement) -> Operand | None:
 
 def computed(s: Statement) -> Constant | None:
     """The result of arithmetic, or of a function of ``math``, on constants."""
-    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+    function = s.callee
     if s.op not in ("binary", "unary") and getattr(function, "__module__", None) != "math":
         return None
     operands = s.arguments
@@ -127,7 +127,7 @@ def computed(s: Statement) -> Constant | None:
         found = _computed(s, values)
         return found if isinstance(found, Constant) else None
     try:
-        return Constant(function(*values))  # type: ignore[misc]
+        return Constant(function(*values))
     except (ValueError, ArithmeticError):
         return None
 

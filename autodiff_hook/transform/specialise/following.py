@@ -94,7 +94,7 @@ def _is_iterated(kind: Abstract, inf: Inference) -> bool:
 def one_by_one(inf: Inference, s: Statement, operand: Operand) -> Statement | None:
     """Let a statement have a list of what an iterator gives in its place; what makes that, None if there is none."""
     kind = inf.type_of(operand)
-    if not _is_iterated(kind, inf) or inf.block is None:
+    if not _is_iterated(kind, inf):
         return None
     made = Statement("call", [Constant(iterating.listed), operand], Variable(), (), s.position)
     s.operands = [made.made if x is operand else x for x in s.operands]

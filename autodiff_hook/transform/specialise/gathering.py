@@ -28,11 +28,11 @@ def _brought_together(blocks: list[Block], block: Block, made: Statement, uses: 
 
     What it spreads may have blocks of its own, as an inlined comprehension has: these do not use what is begun.
     """
-    if _users(block, made) or not uses[made.result]:  # type: ignore[index]
+    if _users(block, made) or not uses[made.made]:
         return block
     other = next((x for x in blocks if _users(x, made)), block)
     users = _users(other, made)
-    apart = uses[made.result] != len(users) or not _is_step(users[0], made)  # type: ignore[index]
+    apart = uses[made.made] != len(users) or not _is_step(users[0], made)
     if apart or other in closure(successors(other), successors, (block,)):
         return block
     block.statements.remove(made)
@@ -54,10 +54,10 @@ def _gather(block: Block, made: Statement, uses: Counter[Operand]) -> None:
             # What is spread is looked at where the program does.
             s.op, s.operands, s.result, s.data = "star", s.operands[1:2], Variable("star"), (s.op, made.position)
         parts.append(s.result if s.result is not None else s.operands[1])
-    last, whole, kind = steps[-1], made.result, made.op
+    last, whole, kind = steps[-1], made.made, made.op
     rest = users[len(steps) :]
-    if len(rest) == 1 and rest[0].op == "list_to_tuple" and uses[whole] == len(users):  # type: ignore[index]
-        last, whole, kind = rest[0], rest[0].result, "build_tuple"
+    if len(rest) == 1 and rest[0].op == "list_to_tuple" and uses[whole] == len(users):
+        last, whole, kind = rest[0], rest[0].made, "build_tuple"
     display = Statement("display", parts, whole, (kind, tuple(stars)), made.position)
     block.statements.insert(block.statements.index(last) + 1, display)
     gone = {made, *(s for s in steps if s.op == "list_append"), *(rest if kind == "build_tuple" else ())}

@@ -33,7 +33,7 @@ def make(inf: Inference, s: Statement, called: object, args: Args) -> Abstract:
 def begin(inf: Inference, s: Statement, called: object, args: Args) -> None:
     """The first half stands in the place of the statement."""
     made, block = _made(inf, args[0]), inf.block
-    assert block is not None and s.result is not None
+    assert s.result is not None
     if any(made is other for other, _ in inf.consumed):
         raise Refused("a generator is used more than once")
     body = producers.resumable(inf, made.data)
@@ -61,7 +61,6 @@ def begin(inf: Inference, s: Statement, called: object, args: Args) -> None:
 def end(inf: Inference, s: Statement, called: object, args: Args) -> None:
     """The second half stands in the place of the statement."""
     made, block = _made(inf, args[0]), inf.block
-    assert block is not None
     second: Second = inf.halves[made]
     names: dict[Operand, Operand] = {}
     copies = copy_blocks(second.blocks, names)
@@ -90,7 +89,7 @@ def _rest(inf: Inference, block: Block, params: list[Variable]) -> Block:
 
 
 def _enter(inf: Inference, block: Block, rest: Block, made: Statement, body: list[Block], s: Statement) -> None:
-    inf._admit(Body(body, [], []), made.data.chain, made.data.globals)
+    inf._admit(Body(body, [], []), made.data.chain, made.data.globals, block)
     block.terminator = Terminator("jump", [], [Edge(body[0])], s.position)
     inf.add(block, rest)
     inf.pending.place_after(rest, block)

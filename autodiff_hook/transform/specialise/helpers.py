@@ -18,7 +18,7 @@ from autodiff_hook.transform.specialise.objects import class_of, look_after
 from autodiff_hook.transform.specialise.plans import alias
 
 
-def replaced(inf: Inference, s: Statement, args: Args, kwargs: Kwargs) -> tuple[type, dict[str, Operand]]:
+def replaced(inf: Inference, s: Statement, args: Args, kwargs: Kwargs) -> tuple[Operand, Args, Kwargs]:
     """Of ``dataclasses.replace(point, x=x)``: the class, and what it is called with."""
     cls = class_of(inf.type_of(args[0])) if len(args) == 1 else None
     if cls is None or not dataclasses.is_dataclass(cls):
@@ -29,7 +29,7 @@ def replaced(inf: Inference, s: Statement, args: Args, kwargs: Kwargs) -> tuple[
     passed = {name for name, kind in kinds.items() if kind is dataclasses._FIELD_INITVAR}  # type: ignore[attr-defined]
     if not passed <= kwargs.keys() <= kinds.keys():
         raise Refused(f"a call of replace for a {cls.__qualname__}")
-    return cls, {name: kwargs.get(name) or inf.before(s, "getattr", [args[0]], name) for name in kinds}
+    return Constant(cls), [], {name: kwargs.get(name) or inf.before(s, "getattr", [args[0]], name) for name in kinds}
 
 
 def wrapped(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final, Protocol
 
 from autodiff_hook import budget
 from autodiff_hook.ir.analysis import statements_of
-from autodiff_hook.ir.substituting import resolve, substitute
+from autodiff_hook.ir.substituting import go_on_at, resolve, substitute
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Kwargs, Operand, Statement, Terminator, Variable
 from autodiff_hook.runtime.fitting import given_ids
 from autodiff_hook.transform.specialise import keywords, producers, raising
@@ -77,6 +77,8 @@ class Inference:
     """The interpreter: abstract values by variable, a worklist of blocks."""
 
     one_way: ClassVar[bool] = False
+    block: Block
+    """What is being interpreted, once that has begun."""
 
     def __init__(
         self,
@@ -165,7 +167,6 @@ class Inference:
         self.said: list[Operand] = []
         """The same on one way, each by itself."""
         self.size = 0
-        self.block: Block | None = None
         self.index = 0
 
     def run(
@@ -193,7 +194,7 @@ class Inference:
         self._bind(body, call, cells, first)
         body.blocks[0].params = first.params
         body.blocks[0].statements[:0] = first.statements
-        self._admit(body, (code,), globals_)
+        self._admit(body, (code,), globals_, None)
         self.outer.first = body.blocks[0]
         self.pending.add(self.outer.first)
         rounds = 0
@@ -278,7 +279,6 @@ class Inference:
 
     def before(self, s: Statement, op: str, operands: list[Operand], data: Any = None) -> Operand:
         """The result of an operation that is done before ``s``, which is being interpreted."""
-        assert self.block is not None
         made, end = Statement(op, operands, Variable(), data, s.position), self.block.terminator
         found = self.evaluate(self, made)
         if found is None:
@@ -288,7 +288,6 @@ class Inference:
 
     def insert(self, s: Statement, result: Abstract | None = None, plan: Plan | None = None) -> None:
         """Put a statement before the one that is being interpreted."""
-        assert self.block is not None
         if result is not None:
             self.types[s.made] = result
         if plan is not None:
@@ -298,7 +297,6 @@ class Inference:
 
     def first(self, *statements: Statement) -> Abstract | None:
         """Evaluate statements before the one that is being interpreted, which was made to follow them."""
-        assert self.block is not None
         following = self.block.statements[self.index]
         self.block.statements[self.index : self.index] = statements
         for s in statements:
@@ -329,7 +327,7 @@ class Inference:
         return tuple({id(chain[-1]): chain[-1] for chain in self.chains.values()}.values())
 
     def _copy(self, code: Any, globals_: dict[str, Any], generators: bool = False) -> Body:
-        handlers = not generators and self._handles()
+        handlers = not (generators or self.one_way) and raising.UNHANDLED not in self.program.changed
         body, known = foreseen(lifted(code, generators), self.world.foresee(globals_), handlers)
         self.foreseen |= known
         if not self.one_way:
@@ -341,9 +339,6 @@ class Inference:
         self.tests |= refine(body)
         return body
 
-    def _handles(self) -> bool:
-        return not self.one_way and raising.UNHANDLED not in self.program.changed
-
     def add(self, block: Block, *others: Block) -> None:
         """Let the program have other blocks, of the same body as ``block``."""
         for other in others:
@@ -354,11 +349,11 @@ class Inference:
         """What a statement makes only exists while the program is made."""
         self.plans[s] = Alias(Constant(None))
 
-    def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any]) -> None:
+    def _admit(self, body: Body, chain: tuple[Any, ...], globals_: dict[str, Any], within: Block | None) -> None:
         self.size += body.size()
         if self.size > self.limit:
             raise Refused("the program is too large")
-        self.pending.place(body.blocks, self.block)
+        self.pending.place(body.blocks, within)
         for block in body.blocks:
             self.chains[block] = chain
             self.globals_of[block] = globals_
@@ -393,13 +388,11 @@ class Inference:
     @property
     def globals_here(self) -> dict[str, Any]:
         """The global names of the function that is being interpreted."""
-        assert self.block is not None
         return self.globals_of[self.block]
 
     @property
     def code_here(self) -> Any:
         """The code of the function that is being interpreted."""
-        assert self.block is not None
         return self.chains[self.block][-1]
 
     def filename_of(self, block: Block) -> str:
@@ -435,7 +428,6 @@ class Inference:
     ) -> None:
         """Put the body of a function in the place of the call that is being interpreted."""
         block = self.block
-        assert block is not None
         kinds = tuple([self._kind_of(x) for x in call.values])
         generator = code.co_flags & CO_GENERATOR
         try:
@@ -451,7 +443,7 @@ class Inference:
         if len(call.values) != len(body.params) or len(cells) != len(body.frees):
             raise Refused(f"a call of {code.co_qualname} that does not fit")
         raising.cover(body.blocks, block.handler)
-        self._admit(body, chain, globals_)
+        self._admit(body, chain, globals_, block)
         rest = Block(
             [statement.result] if statement.result is not None else [],
             block.statements[self.index + 1 :],
@@ -464,10 +456,7 @@ class Inference:
         self._bind(body, call, cells, block)
         block.terminator = Terminator("jump", [], [Edge(body.blocks[0])], statement.position)
         body.blocks[0].params = []
-        for inner in body.blocks:
-            terminator = inner.terminator
-            if terminator.kind == "return":
-                inner.terminator = Terminator("jump", [], [Edge(rest, terminator.operands)], terminator.position)
+        go_on_at(rest, body.blocks)
         self.add(block, rest)
         self.pending.place_after(rest, block)
         self.ends.leave(block)

@@ -5,13 +5,13 @@ This comes before the adjoint, so that neither is recorded.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from autodiff_hook.ir.analysis import Loop, defined_in, definitions, dominates, dominators, passed_on, statements_of
-from autodiff_hook.ir.substituting import resolve
+from autodiff_hook.ir.substituting import key_of, resolve, share
 from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
-from autodiff_hook.transform.improve.facts import value_of
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Dict, List, Number, Reference, Site, Tuple
 from autodiff_hook.transform.specialise.lattice import content_of, number_types
 from autodiff_hook.transform.specialise.origins import is_elementary, makes_new
@@ -108,14 +108,10 @@ def _move(
             # The loop may have no iteration in which the item would be missed.
             s.op, s.operands, s.data = "call", [Constant(item_or_none), *s.operands], ()
     before.statements += moved
-    sure = [s.result for s in moved if not _may_be_none(s) or isinstance(program.type_of(s.result), Reference)]
+    sure = [s.result for s in moved if s.callee is not item_or_none or isinstance(program.type_of(s.result), Reference)]
     inside.difference_update(x for x in sure if x is not None)
     block.statements = kept
     return bool(moved)
-
-
-def _may_be_none(s: Statement) -> bool:
-    return s.op == "call" and value_of(s.operands[0]) is item_or_none
 
 
 def item_or_none(items: Any, index: Any) -> Any:
@@ -156,7 +152,7 @@ def _is_steady(s: Statement, program: Program, volatile: set[Variable], held: se
 
 def _is_of_math(s: Statement, program: Program) -> bool:
     """Whether a statement computes a number from numbers by ``math`` or an operator, and may raise."""
-    computes = s.op == "binary" and s.data in ("/", "**") or s.op == "call" and is_math(value_of(s.operands[0]))
+    computes = s.op == "binary" and s.data in ("/", "**") or is_math(s.callee)
     return computes and all(number_types(program.type_of(x)) in (_FLOAT, _INT) for x in s.arguments)
 
 
@@ -187,24 +183,16 @@ def sites_changed(s: Statement, program: Program) -> list[Site]:
 
 def _once(block: Block, program: Program, mapping: dict[Operand, Operand]) -> None:
     """Let a block do arithmetic of numbers and take lists out of lists once only."""
-    known: dict[Any, tuple[Operand, Site | None]] = {}
-    kept = []
-    for s in block.statements:
-        s.operands = [resolve(x, mapping) for x in s.operands]
+    changes = Counter[Site | None]()
+
+    def key(s: Statement) -> Any:
         row = _row_of(s, program)
-        changed = sites_changed(s, program)
-        if changed:
-            known = {key: found for key, found in known.items() if found[1] not in changed}
-        if s.result is None or row is None and not _is_fixed(s, program) and not _is_of_math(s, program):
-            kept.append(s)
-            continue
-        key = s.op, s.data, *((type(x.value), x.value) if isinstance(x, Constant) else x for x in s.operands)
-        if key in known:
-            mapping[s.result] = known[key][0]
-        else:
-            known[key] = s.result, row
-            kept.append(s)
-    block.statements = kept
+        changes.update(sites_changed(s, program))
+        if row is None and not _is_fixed(s, program) and not _is_of_math(s, program):
+            return None
+        return s.op, s.data, changes[row], *map(key_of, s.operands)
+
+    share(block, key, mapping)
 
 
 def is_total(s: Statement, type_of: TypeOf) -> bool:
@@ -224,7 +212,7 @@ def is_total(s: Statement, type_of: TypeOf) -> bool:
 
 def sums_floats(s: Statement, type_of: TypeOf) -> bool:
     """Whether a statement is the sum of a list of floats, which cannot raise, and is no int but 0."""
-    if s.op != "call" or s.data or not isinstance(s.operands[0], Constant) or s.operands[0].value is not sum:
+    if s.data or s.callee is not sum:
         return False
     kind = type_of(s.operands[1])
     begins = all(isinstance(x, Constant) and type(x.value) in (int, float) and not x.value for x in s.operands[2:])

@@ -28,7 +28,7 @@ _OF_DATA: Final = {
 def keep(inf: Inference, s: Statement) -> bool:
     """Let objects stand for the functions that a statement makes data of; whether another one takes its place."""
     first = _OF_DATA.get(s.op)
-    if first is None or inf.block is None:
+    if first is None:
         return False
     if s.op == "setattr" and (LENGTHS, s.data) in inf.program.changed:
         s.operands[1] = _of_any_length(inf, s.operands[1], s.position)

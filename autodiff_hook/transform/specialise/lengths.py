@@ -47,7 +47,7 @@ def arity(inf: Inference, function: Operand, names: Collection[str] | None) -> i
 def of_one_length(inf: Inference, args: Operand, count: int | None = None) -> Operand:
     """A list or an array has ``count`` items, or as many as the one at hand; else the program gives up."""
     kind = inf.type_of(args)
-    if inf.block is None or not isinstance(kind, (List, Array)):
+    if not isinstance(kind, (List, Array)):
         return args
     if count is None:
         given = kind.site.given if isinstance(kind, List) else type(kind.example) is np.ndarray and kind.example.ndim

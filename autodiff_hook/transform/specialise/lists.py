@@ -80,7 +80,6 @@ def append(inf: Inference, s: Statement) -> Abstract:
 
 def extend(inf: Inference, s: Statement, owner: Operand, parts: list[Operand]) -> None:
     """Append several values in the place of a statement, which is the owner or None afterwards."""
-    assert inf.block is not None
     s.op, s.operands, s.data = "same", [owner if s.op == "inplace" else Constant(None)], None
     for part in parts:
         step = Statement("list_append", [owner, part], None, None, s.position)
@@ -95,7 +94,7 @@ def pop(inf: Inference, s: Statement) -> Abstract:
     # What is refused now is tried again when more is known of the items: until then the statement stays as it is.
     item = inf.evaluate(inf, read)
     s.op, s.operands, s.data, s.result = "delitem", list(read.operands), None, None
-    if read.result is not None and inf.block is not None:
+    if read.result is not None:
         inf.insert(read, item)
     return drop(inf, s)
 
@@ -171,7 +170,7 @@ def require_own(inf: Inference, s: Statement, kind: List | Dict) -> None:
     owner = inf.final(s.operands[0])
     if isinstance(kind, List):
         require_lists(kind)
-    if not kind.site.given or s in inf.checked or inf.block is None:
+    if not kind.site.given or s in inf.checked:
         return
     if inf.is_from_outside(owner):
         ask_for_copy(inf, owner)
@@ -239,7 +238,7 @@ def listed(inf: Inference, s: Statement, operand: Operand) -> Operand:
         or s in inf.classes
     ):
         return operand
-    if not kind.items or item_like(reduce(inf.joined, kind.items)) is None or inf.block is None:
+    if not kind.items or item_like(reduce(inf.joined, kind.items)) is None:
         return operand
     parts = spread(inf, operand)
     made = Statement("build_list", parts, Variable(), None, s.position)
@@ -379,7 +378,7 @@ def sources(
     if isinstance(abstract, List) or isinstance(abstract, Array) and abstract.ndim:
         return [Source(path, operand)]
     s = made.get(operand)
-    function = s.operands[0].value if s is not None and s.op == "call" and isinstance(s.operands[0], Constant) else None
+    function = None if s is None else s.callee
     if s is not None and view_of(s) == "items" and isinstance(s.operands[0], Variable):
         return [Source((*path, 1), s.operands[0], key=(*path, 0))]
     if s is not None and view_of(s) == "values" and isinstance(s.operands[0], Variable):

@@ -80,7 +80,7 @@ def enter(inf: Inference, s: Statement) -> Abstract | None:
         begin, end = look(inf, value.cls, "__enter__"), look(inf, value.cls, "__exit__")
     else:
         raise Refused(f"a context manager {named(value)}")
-    if type(begin) is not FunctionType or type(end) is not FunctionType or inf.block is None:
+    if type(begin) is not FunctionType or type(end) is not FunctionType:
         raise Refused(f"a context manager {named(value)}")
     begun, ending = Statement("call", [Constant(begin), manager], Variable(), (), s.position), Variable()
     inf.types[ending] = Bound(end, manager)

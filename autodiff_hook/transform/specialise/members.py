@@ -348,7 +348,7 @@ def loaded_call(inf: Inference, s: Statement) -> Abstract | None:
 def imported(inf: Inference, s: Statement) -> Abstract:
     """``import name``."""
     level, names = map(inf.type_of, s.operands)
-    if not (isinstance(level, Known) and isinstance(names, Known)) or inf.block is None:
+    if not (isinstance(level, Known) and isinstance(names, Known)):
         raise Refused("an import of what is not known")
     name = str(s.data)
     if level.value:

@@ -127,7 +127,7 @@ def as_dict(inf: Inference, s: Statement, value: Tuple) -> Abstract | None:
 def replaced(inf: Inference, s: Statement, value: Tuple, given: dict[str, Operand]) -> Abstract:
     """``point._replace(x=x)``."""
     names, owner = fields_of(value.cls), s.operands[0]
-    if not set(given) <= set(names) or inf.block is None:
+    if not set(given) <= set(names):
         raise Refused("fields that do not exist")
     parts = {name: Statement("getitem", [owner, Constant(i)], Variable(name)) for i, name in enumerate(names)}
     for name, item in zip(names, value.items):

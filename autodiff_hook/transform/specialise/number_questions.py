@@ -51,11 +51,10 @@ def _read(cls: type, text: Abstract) -> Abstract:
 
 def _check_steps(inf: Inference, s: Statement, require: Callable[[Any], None], args: Args) -> None:
     """Put a check in front of a call of ``int``, once."""
-    if s not in inf.checked and inf.block is not None:
+    if s not in inf.checked:
         check = Statement("call", [Constant(require), args[0]], None, ())
         checked(inf, check, args)
-        inf.block.statements.insert(inf.index, check)
-        inf.index += 1
+        inf.insert(check)
         inf.checked.add(s)
 
 

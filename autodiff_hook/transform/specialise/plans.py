@@ -76,7 +76,7 @@ def require_value(inf: Inference, s: Statement, operands: list[Operand]) -> bool
     """Whether one of ``operands`` may be absent: the program gives up before ``s`` if it is; Python mostly raises."""
     for operand in operands:
         if isinstance(operand, Variable) and isinstance(inf.type_of(operand), Optional):
-            if operand not in s.operands or inf.one_way or inf.block is None:
+            if operand not in s.operands or inf.one_way:
                 raise Refused("something that may be None is used")
             inf.traps.require(inf.block, operand, s.position)
             return True
@@ -127,7 +127,7 @@ def spread(inf: Inference, whole: Operand, keys: Any = None) -> list[Operand]:
     if keys is None:
         items = items_of(inf.type_of(whole))
         keys = None if items is None else range(len(items))
-    if keys is None or inf.block is None:
+    if keys is None:
         raise Refused("a call with *args that are not known")
     if isinstance(whole, Constant):
         return [Constant(whole.value[key]) for key in keys]

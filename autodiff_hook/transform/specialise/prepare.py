@@ -8,7 +8,7 @@ loop has one way in and one latch. What is used up by an iteration is used once:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, reduce
 
 from autodiff_hook.ir.analysis import (
     Loop,
@@ -21,7 +21,7 @@ from autodiff_hook.ir.analysis import (
     reverse_postorder,
     statements_of,
 )
-from autodiff_hook.ir.substituting import resolve, substitute
+from autodiff_hook.ir.substituting import go_on_at, resolve, substitute
 from autodiff_hook.ir.types import (
     IR,
     RECEIVED,
@@ -35,7 +35,7 @@ from autodiff_hook.ir.types import (
     Variable,
 )
 from autodiff_hook.records import record
-from autodiff_hook.transform.improve.params import drop_params
+from autodiff_hook.transform.improve.simplify import drop_params
 from autodiff_hook.transform.specialise.abstract import Iterator, Known
 from autodiff_hook.transform.specialise.assigned import require_apart, require_promoted, take_copies
 from autodiff_hook.transform.specialise.assigned import settle as settle_assigned
@@ -189,11 +189,8 @@ def _single_exit(ir: IR, program: Program) -> Block:
         raise Refused("a program that does not return")
     value = Variable("result")
     exit_block = Block([value], terminator=Terminator("return", [value]))
-    for block in returning:
-        edge = Edge(exit_block, list(block.terminator.operands))
-        returned = program.type_of(block.terminator.operands[0])
-        program.types[value] = join(program.types.get(value, returned), returned)
-        block.terminator = Terminator("jump", [], [edge], block.terminator.position)
+    program.types[value] = reduce(join, [program.type_of(b.terminator.operands[0]) for b in returning])
+    go_on_at(exit_block, returning)
     ir.blocks.append(exit_block)
     return exit_block
 

@@ -50,7 +50,6 @@ class Suspended:
 def begin(inf: Inference, s: Statement, suspended: Suspended) -> None:
     """Let the call at hand make a generator."""
     block = inf.block
-    assert block is not None
     s.op, s.data = "suspend", suspended
     inf.suspended.add(s)
     inf.index = block.statements.index(s)
@@ -140,7 +139,7 @@ class _Weaving:
         yields = [s for s in statements_of(body.blocks) if s.op == "yield"]
         if len(yields) > _MOST:
             raise Refused(f"{self.suspended.code.co_qualname} yields in many places")
-        inf._admit(body, self.suspended.chain, self.suspended.globals)
+        inf._admit(body, self.suspended.chain, self.suspended.globals, inf.block)
         params = list(header.params)
         header.terminator = Terminator("jump", [], [Edge(body.blocks[0])], self.position)
         for b in body.blocks:

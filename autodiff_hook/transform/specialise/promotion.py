@@ -6,7 +6,7 @@ SSA construction as in Braun et al., "Simple and Efficient Construction of Stati
 from __future__ import annotations
 
 from autodiff_hook.ir.analysis import count_uses, passed_on, predecessors, statements_of
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable
+from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.specialise.abstract import Dict
 from autodiff_hook.transform.specialise.program import ITEMS, LOAD, STORE, Program
 
@@ -84,7 +84,7 @@ class _Promotion:
             here: dict[str, Operand | None] = {}
             for s in block.statements:
                 if s.op == "getitem" and s.operands[0] is self.owner and s.result is not None:
-                    name = s.operands[1].value  # type: ignore[union-attr]
+                    name = value_of(s.operands[1])
                     value = here[name] if name in here else self._at_start(block, name)
                     if value is None:
                         return {}
@@ -98,10 +98,10 @@ class _Promotion:
     def _written(self, s: Statement) -> dict[str, Operand | None]:
         """The items that a statement gives other values; None: none at all."""
         if s.result is self.owner:
-            given = {k.value: v for k, v in zip(s.operands[::2], s.operands[1::2])}  # type: ignore[union-attr]
+            given = dict(zip(map(value_of, s.operands[::2]), s.operands[1::2]))
             return {name: given.get(name) for name in self.kinds}
         if s.op == "setitem" and s.operands[0] is self.owner:
-            return {s.operands[1].value: s.operands[2]}  # type: ignore[union-attr]
+            return {value_of(s.operands[1]): s.operands[2]}
         return {}
 
     def _at_start(self, block: Block, name: str) -> Operand | None:

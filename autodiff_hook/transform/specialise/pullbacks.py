@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from autodiff_hook.cotangents import NotImplementedCotangent, not_implemented
 from autodiff_hook.ir.analysis import bindings, closure, definitions, statements_of
-from autodiff_hook.ir.substituting import substitute
-from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.substituting import key_of, substitute
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable, is_nothing
 from autodiff_hook.records import record
 from autodiff_hook.registry import registry
 from autodiff_hook.short_forms import EXPRESSIONS
@@ -26,7 +26,6 @@ from autodiff_hook.transform.specialise.templates import (
     body_of,
     compute_once,
     instance_of,
-    key_of,
     template_of,
 )
 
@@ -78,9 +77,8 @@ def _multiply_plainly(body: Body) -> None:
     """Let products be those of Python: who runs the program looks whether anything has become nan."""
     for block in body.blocks:
         for s in block.statements:
-            function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-            if type(function) is FunctionType and function in PLAIN:
-                s.op, s.operands, s.data = "binary", s.operands[1:], PLAIN[function]
+            if type(s.callee) is FunctionType and s.callee in PLAIN:
+                s.op, s.operands, s.data = "binary", s.operands[1:], PLAIN[s.callee]
 
 
 def _returns_display(block: Block) -> bool:
@@ -134,7 +132,7 @@ def passes_on(instance: Instance, strong: bool) -> list[bool]:
     given = (Variable(), *instance.captured)
     body, sure = pullback_for(instance, strong, given, (True,) * len(instance.params))
     results = [_results(b)[1] for b in body.blocks if b.terminator.kind == "return"]
-    return [any(not isinstance(r[i], Constant) or r[i].value is not None for r in results) for i in range(len(sure))]  # type: ignore[union-attr]
+    return [not all(is_nothing(r[i]) for r in results) for i in range(len(sure))]
 
 
 def _made(
@@ -223,8 +221,7 @@ def _is_there(operand: Operand, made: dict[Operand, Statement]) -> bool:
     s = made.get(operand)
     if s is None or s.op in ("binary", "unary"):
         return True
-    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
-    return function is not None and not may_be_missing(function)
+    return s.callee is not None and not may_be_missing(s.callee)
 
 
 def may_be_missing(function: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from autodiff_hook.ir.substituting import substitute
-from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable, is_nothing
 from autodiff_hook.registry import LINEAR, Form, describe, registry
 from autodiff_hook.strong import times
 from autodiff_hook.transform.lazy import lazy
@@ -257,7 +257,7 @@ class Rules(PrimalHalf):
         slopes = []
         for place, operand in self.moved[s]:
             slope = found[place]
-            if not isinstance(slope, Constant) or slope.value is not None:
+            if not is_nothing(slope):
                 slopes.append((operand, slope if sure[place] else self._call("partial", slope, out)))
         return slopes, out
 

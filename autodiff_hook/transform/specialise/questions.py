@@ -256,7 +256,7 @@ def _list(inf: Inference, s: Statement, args: Args) -> Abstract | None:
 def _extremum(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``max(a, b, c)`` of numbers: the larger one of the first two, and so on."""
     function = s.operands[0] if s.op == "call" else None
-    if function is None or len(args) < 3 or inf.block is None:
+    if function is None or len(args) < 3:
         return None
     if any(number_types(inf.type_of(x)) is None for x in args):
         return None
@@ -271,7 +271,7 @@ def _sum(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``sum(items)`` of complex numbers, which is an int if there are none: then the program gives up."""
     kind = inf.type_of(args[0]) if len(args) == 1 else None
     item = kind.item if isinstance(kind, List) else None
-    if s.op != "call" or item is None or number_types(item) != _COMPLEX or inf.block is None:
+    if s.op != "call" or item is None or number_types(item) != _COMPLEX:
         return None
     found = by_rule(inf, s, sum, args, {}, sum)
     if s not in inf.checked:

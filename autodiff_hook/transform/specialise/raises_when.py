@@ -157,20 +157,20 @@ def _may_lack(kind: Abstract, key: Abstract) -> bool:
 
 
 def _is_covered(inf: Inference, s: Statement) -> bool:
-    if inf.one_way or inf.block is None or inf.block.handler is None:
+    if inf.one_way or inf.block.handler is None:
         return False
     return inf.index < len(inf.block.statements) and inf.block.statements[inf.index] is s
 
 
 def _is_met(inf: Inference, cls: type) -> bool:
-    assert inf.block is not None and inf.block.handler is not None
+    assert inf.block.handler is not None
     return raising.is_met(inf, inf.block.handler, cls)
 
 
 def _cut(inf: Inference, s: Statement, test: Statement, holds: bool, error: Error | Fresh, name: Any = None) -> bool:
     """Raise before the statement at hand unless a test comes out as it ``holds``."""
     block = inf.block
-    assert block is not None and block.handler is not None
+    assert block.handler is not None
     exact = Statement("truth", [test.made], Variable(), None, s.position)
     for asked in (test, exact):
         found = inf.evaluate(inf, asked)

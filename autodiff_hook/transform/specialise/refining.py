@@ -12,7 +12,17 @@ from typing import Final
 
 from autodiff_hook.ir.analysis import count_uses, definitions, dominators, predecessors, statements_of
 from autodiff_hook.ir.substituting import substitute
-from autodiff_hook.ir.types import IR, Block, Constant, Edge, Operand, Signature, Statement, Terminator, Variable
+from autodiff_hook.ir.types import (
+    IR,
+    Block,
+    Edge,
+    Operand,
+    Signature,
+    Statement,
+    Terminator,
+    Variable,
+    is_nothing,
+)
 from autodiff_hook.records import record
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Dict, Known, Mixed, Number, OneOf, Optional
 from autodiff_hook.transform.specialise.bodies import Body, Refused
@@ -107,24 +117,24 @@ def _test_of(block: Block, made: dict[Operand, Statement]) -> Test | None:
         operand, holds = s.operands[0], holds == (s.op == "truth")
     if s is not None and s.op in ("is", "is_not"):
         x, other = s.operands
-        if isinstance(x, Variable) and isinstance(other, Constant) and other.value is None:
+        if isinstance(x, Variable) and is_nothing(other):
             return Test("is", x, holds == (s.op == "is"))
         owner = _asked_for_its_class(made.get(x)) if isinstance(x, Variable) else None
         if owner is not None:
             return Test("class", owner, holds == (s.op == "is"), other)
-    if s is not None and s.op == "call" and len(s.operands) == 3 and not s.data:
-        callee, x, classes = s.operands
-        if isinstance(callee, Constant) and callee.value is isinstance and isinstance(x, Variable):
+    if s is not None and s.callee is isinstance and len(s.operands) == 3 and not s.data:
+        _, x, classes = s.operands
+        if isinstance(x, Variable):
             return Test("isinstance", x, holds, classes)
     return Test("truth", operand, holds) if isinstance(operand, Variable) else None
 
 
 def _asked_for_its_class(s: Statement | None) -> Variable | None:
     """The variable of ``type(x)``."""
-    if s is None or s.op != "call" or s.data or len(s.operands) != 2:
+    if s is None or s.callee is not type or s.data or len(s.operands) != 2:
         return None
-    callee, x = s.operands
-    return x if isinstance(callee, Constant) and callee.value is type and isinstance(x, Variable) else None
+    x = s.operands[1]
+    return x if isinstance(x, Variable) else None
 
 
 class _Refining:

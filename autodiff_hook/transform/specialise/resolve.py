@@ -259,7 +259,6 @@ def _make_function(inf: Inference, s: Statement) -> Abstract:
     given = inf.type_of(defaults)
     inf.plans[s] = PURE
     block = inf.block
-    assert block is not None
     made = definitions(x for x in statements_of(inf.visited) if x.op in ("build_tuple", "build_map"))
     cells = made[closure].operands if closure in made else []
     values: tuple[Operand, ...] = ()

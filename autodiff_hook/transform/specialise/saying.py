@@ -127,9 +127,7 @@ def _place(inf: Inference, s: Statement) -> Operand:
 
 def puts_together(s: Statement) -> bool:
     """Whether a statement stands for a call that says something."""
-    called = s.operands[0] if s.op == "call" else None
-    told: Any = called.value if isinstance(called, Constant) else None
-    return is_hashable(told) and told in _OURS
+    return is_hashable(s.callee) and s.callee in _OURS
 
 
 def settle(inf: Inference, changing: Collection[Any]) -> list[Statement]:

@@ -8,7 +8,17 @@ from typing import Any
 
 from autodiff_hook.ir.analysis import definitions
 from autodiff_hook.ir.builder import Builder
-from autodiff_hook.ir.types import Block, Constant, Operand, Position, Statement, Terminator, Variable
+from autodiff_hook.ir.types import (
+    Block,
+    Constant,
+    Operand,
+    Position,
+    Statement,
+    Terminator,
+    Variable,
+    is_nothing,
+    value_of,
+)
 from autodiff_hook.records import record
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.specialise.bodies import Body, Refused
@@ -88,15 +98,16 @@ def _expand(statements: list[Statement], captured: list[Operand]) -> None:
         if given is None or named is None or given.op != "build_tuple" or named.op != "build_map":
             continue
         merges = [x for x in statements if x.op == "dict_merge" and x.operands[0] is options]
-        maps = [named, *(made.get(x.operands[1]) for x in merges)]
-        if not all(m is not None and m.op == "build_map" for m in maps):
+        maps = [named, *(made[x.operands[1]] for x in merges if x.operands[1] in made)]
+        if len(maps) <= len(merges) or not all(m.op == "build_map" for m in maps):
             continue
-        pairs = [pair for m in maps for pair in zip(m.operands[::2], m.operands[1::2])]  # type: ignore[union-attr]
-        if all(isinstance(key, Constant) and type(key.value) is str for key, _ in pairs):
-            s.op, s.data = "call", tuple(key.value for key, _ in pairs)
+        pairs = [pair for m in maps for pair in zip(m.operands[::2], m.operands[1::2])]
+        names = tuple(value_of(key) for key, _ in pairs)
+        if all(type(name) is str for name in names):
+            s.op, s.data = "call", names
             s.operands = [function, *given.operands, *(value for _, value in pairs)]
             used = {*captured, *(x for other in statements if other not in merges for x in other.operands)}
-            gone = [*merges, *(m for m in (given, *maps) if m is not None and m.result not in used)]
+            gone = [*merges, *(m for m in (given, *maps) if m.result not in used)]
             statements[:] = [x for x in statements if x not in gone]
 
 
@@ -217,7 +228,4 @@ def _place(builder: Builder, body: Body, out: Block, position: Position | None) 
 
 def _common(after: Block, results: list[list[Operand]]) -> list[Operand]:
     """None where every return gives None; else the parameters."""
-    return [
-        Constant(None) if all(isinstance(r[i], Constant) and r[i].value is None for r in results) else param  # type: ignore[union-attr]
-        for i, param in enumerate(after.params)
-    ]
+    return [Constant(None) if all(is_nothing(r[i]) for r in results) else param for i, param in enumerate(after.params)]

@@ -141,7 +141,7 @@ _UNKNOWN: Final = 9
 def augmented(inf: Inference, s: Statement) -> Abstract | None:
     """``array += value``: a new array, which is stored where it came from, or into all of the array."""
     owner, value = map(inf.type_of, s.operands)
-    assert isinstance(owner, Array) and inf.block is not None
+    assert isinstance(owner, Array)
     kind = _kind_of_changed(owner)
     fits = _is_number_or_fits(value, owner.ndim or 0) and max(_widths(value)) <= _WIDTHS[kind]
     if s.data not in _IN_PLACE[kind] or not fits or not _may_be_cast(value, owner):
@@ -171,7 +171,6 @@ def _may_be_cast(value: Abstract, owner: Array) -> bool:
 
 def _is_stored_back(inf: Inference, s: Statement) -> bool:
     """Whether this is the middle of ``owner[key] += value``."""
-    assert inf.block is not None
     for later in inf.block.statements[inf.index + 1 :]:
         if later.op == "setitem" and later.operands[2] is s.result:
             return _is_part(inf, s.operands[0], later.operands[:2])

@@ -7,8 +7,8 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final
 
 from autodiff_hook.ir.analysis import definitions, statements_of
-from autodiff_hook.ir.substituting import copy_blocks, resolve, substitute
-from autodiff_hook.ir.types import UNBOUND, Block, Constant, Edge, Operand, Statement, Terminator, Variable
+from autodiff_hook.ir.substituting import copy_blocks, go_on_at, key_of, resolve, share, substitute
+from autodiff_hook.ir.types import UNBOUND, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
 from autodiff_hook.short_forms import EXPRESSIONS
 from autodiff_hook.transform.specialise.bodies import Body, Load, Refused, copied, lifted
@@ -215,7 +215,7 @@ def _write_out(body: Body, loaded: list[Loaded]) -> None:
             if others:
                 rest = Block(results, statements[i + 1 :], block.terminator)
                 block.terminator = first.terminator
-                _continue_at(rest, [block, *others])
+                go_on_at(rest, [block, *others])
                 body.blocks += [*others, rest]
                 pending.append(rest)
                 break
@@ -256,46 +256,22 @@ def compute_once(body: Body) -> None:
     """Of equal operations in a block the first alone is left: partial derivatives have common parts."""
     known: dict[Operand, Operand] = {}
     for block in body.blocks:
-        seen: dict[Any, Operand] = {}
-        kept = []
-        for s in block.statements:
-            s.operands = [resolve(x, known) for x in s.operands]
-            if s.result is None or not _is_operation(s):
-                kept.append(s)
-                continue
-            first = seen.setdefault((s.op, s.data, *map(key_of, s.operands)), s.result)
-            if first is s.result:
-                kept.append(s)
-            else:
-                known[s.result] = first
-        block.statements = kept
+        share(block, _key, known)
     substitute(body.blocks, known)
 
 
+def _key(s: Statement) -> Any:
+    return (s.op, s.data, *map(key_of, s.operands)) if _is_operation(s) else None
+
+
 def _is_operation(s: Statement) -> bool:
-    function = s.operands[0].value if s.op == "call" and isinstance(s.operands[0], Constant) else None
+    function = s.callee
     return s.op in ("binary", "unary", "compare") or type(function).__name__ == "ufunc" and not s.data
-
-
-def key_of(operand: Operand) -> Any:
-    """What is equal for the same variable, the same object, and equal numbers of one type."""
-    if not isinstance(operand, Constant):
-        return operand
-    number = type(operand.value) in (int, float)
-    return (type(operand.value), repr(operand.value)) if number else ("object", id(operand.value))
-
-
-def _continue_at(rest: Block, blocks: list[Block]) -> None:
-    """Let what blocks return be the parameter of ``rest``."""
-    for block in blocks:
-        t = block.terminator
-        if t is not None and t.kind == "return":
-            block.terminator = Terminator("jump", [], [Edge(rest, list(t.operands))], t.position)
 
 
 def _expression(s: Statement, loaded: list[Loaded]) -> Body | None:
     """The body of the expression that a statement calls, if it can be written out."""
-    function = s.operands[0].value if s.op == "call" and not s.data and isinstance(s.operands[0], Constant) else None
+    function = None if s.data else s.callee
     if type(function) is not FunctionType or function not in EXPRESSIONS or s.result is None:
         return None
     template = template_of(function.__code__, function.__globals__)

@@ -1,11 +1,15 @@
-"""Complex, real and Hermitian transforms: their pullbacks are those of NumPy's."""
+"""Complex, real and Hermitian transforms, with NumPy's pullbacks; and Hankel transforms, by SciPy's Python code."""
 
 import numpy as np
-from scipy import fft
+from scipy import fft, special
+from scipy.fft import _fftlog_backend
 
+from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, fresh
 from autodiff_hook.registry import LINEAR, frule
+from autodiff_rules._definitions import follow_instead
 from autodiff_rules.numpy.fourier import TRANSPOSED, doubled, forward, half, inverse
+from autodiff_rules.scipy._standins import stand_in
 
 
 def hermitian(ȳ, x, s, axes, norm):
@@ -43,3 +47,23 @@ FAMILIES = {
 }
 for name, back in FAMILIES.items():
     declare(name, back)
+
+
+follow_instead(fft.fht, _fftlog_backend.fht)
+follow_instead(fft.ifht, _fftlog_backend.ifht)
+
+
+@stand_in(_fftlog_backend.fhtcoeff)
+def coefficients(n, dln, mu, offset=0.0, bias=0.0, inverse=False):
+    """2^q exp(-2iy (offset - ln 2)) Γ((mu+1+q)/2 + iy)/Γ((mu+1-q)/2 - iy), q being the bias.
+
+    A. J. S. Hamilton, Uncorrelated modes of the non-linear power spectrum, 2000, appendix B.
+    """
+    above, below = (mu + 1.0 + bias) / 2.0, (mu + 1.0 - bias) / 2.0
+    if any(x <= 0.0 and x == np.round(x) for x in (above, below)):
+        raise NotDifferentiable("the coefficients of a singular Hankel transform have no derivative")
+    y = np.linspace(0.0, 1.0, n // 2 + 1) * (np.pi * (n // 2) / (n * dln))
+    phase = 2j * y * (np.log(2.0) - offset)
+    gammas = special.loggamma(above + 1j * y) - np.conj(special.loggamma(below + 1j * y))
+    u = np.exp(gammas + np.log(2.0) * bias + phase)
+    return np.concatenate((u[:-1], np.real(u[-1:]))) if n % 2 == 0 else u

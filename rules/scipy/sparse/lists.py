@@ -1,9 +1,9 @@
-"""Matrices of lists of rows (LIL), by which others are assembled: tokens stand in the lists, beside the entries."""
+"""Matrices in LIL and in DOK format: lists and dicts of entries."""
 
 from bisect import bisect_left
 
 import numpy as np
-from scipy.sparse import _csparsetools, _index, _lil
+from scipy.sparse import _csparsetools, _dok, _index, _lil
 
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.semantics.attribute_stores import setattr_
@@ -170,3 +170,32 @@ def item_stored(alg, t, args, kwargs):
         x, x_token = getitem(alg, (token, None), None, values, int(number) - 1) if number else (0.0, None)
         insert(alg, *matrix.shape, matrix.rows, matrix.data, row, column, x, x_token)
     return None, None
+
+
+def keep_entry(matrix, *given):
+    *place, x = given
+    matrix._dict[place[0] if len(place) == 1 else tuple(place)] = x
+
+
+def keep_entries(matrix, *given):
+    *places, x = given
+    numbers = [list(map(int, place.ravel())) for place in places]
+    matrix._dict.update(zip(numbers[0] if len(numbers) == 1 else zip(*numbers), x.ravel()))
+
+
+def storing(left_away, kept):
+    """A method that stores entries, as ``left_away`` does or as ``kept``."""
+
+    def carried(alg, t, args, kwargs):
+        return enter(alg, (None, *t), left_away if t[-1] is None else kept, args, kwargs)
+
+    return carried
+
+
+for _name, _kept in {
+    **dict.fromkeys(("_set_int", "_set_intXint"), keep_entry),
+    **dict.fromkeys(("_set_array", "_set_arrayXarray"), keep_entries),
+}.items():
+    _method = getattr(_dok._dok_base, _name, None)
+    if _method is not None:
+        means(_method)(storing(_method, _kept))

@@ -1,5 +1,6 @@
-"""Hypergeometric functions with respect to their variable."""
+"""Hypergeometric functions with respect to their variable, and elliptic integrals (DLMF 13, 15, 19.2, 19.5)."""
 
+import numpy as np
 from scipy import special
 
 from autodiff_hook.extend import elementwise
@@ -24,3 +25,26 @@ elementwise(
     special.hyperu, a=IN_PARAMETERS, b=IN_PARAMETERS, z=lambda a, b, z: -a * special.hyperu(a + 1.0, b + 1.0, z)
 )
 elementwise(special.hyp0f1, v=IN_PARAMETERS, z=lambda v, z: special.hyp0f1(v + 1.0, z) / v)  # DLMF 16.3.1
+
+
+IN_PARAMETER = "an incomplete elliptic integral with respect to its parameter"
+
+
+def ellipk_slope(m):
+    """DLMF 19.5.1 and 15.5.1."""
+    return 0.39269908169872414 * special.hyp2f1(1.5, 1.5, 2.0, m)
+
+
+elementwise(special.ellipk, m=ellipk_slope)  # DLMF 19.5.1 and 15.5.1
+# DLMF 19.5.2 and 15.5.1
+elementwise(special.ellipe, m=lambda m: -0.39269908169872414 * special.hyp2f1(0.5, 1.5, 2.0, m))
+elementwise(special.ellipkm1, p=lambda p: -ellipk_slope(1.0 - p))
+
+
+def radicand(phi, m):
+    sine = np.sin(phi)
+    return 1.0 - m * sine * sine
+
+
+elementwise(special.ellipkinc, phi=lambda phi, m: 1.0 / np.sqrt(radicand(phi, m)), m=IN_PARAMETER)
+elementwise(special.ellipeinc, phi=lambda phi, m: np.sqrt(radicand(phi, m)), m=IN_PARAMETER)
