@@ -151,6 +151,9 @@ def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
         dtype = asked_dtype(asked)
         if dtype.kind != "O":
             return apply(alg, (None, t[0], None), elementwise.as_numbers, (args[0], dtype), {})
+    if any(function is f for f in _JOINING) and is_objects(args[0]):
+        items, token = apply(alg, (None, t[0]), list, args[:1], {})
+        return apply(alg, (None, token, *t[1:]), function, (items, *args[1:]), kwargs)
     if type(function) is functools.partial or any(function is f for f in (*MOVING, *COPYING, np.ndarray.astype)):
         return _moved(alg, t, function, args, kwargs)
     if function is operator.getitem:
@@ -165,7 +168,7 @@ def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
     inner = getattr(function, "_implementation", None) if type(function) is DISPATCHED else None
     if type(inner) is FunctionType and function is not np.partition:
         return apply(alg, (None, *t), inner, args, kwargs)
-    return call_opaque(alg, t, function, args, kwargs, "which has no rule for arrays of objects")
+    return call_opaque(alg, t, function, args, kwargs, _NO_RULE)
 
 
 def _moved(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
@@ -174,10 +177,13 @@ def _moved(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> R
     args = tuple([_as_objects(alg, *pair) for pair in zip(args, t)])
     given = [x for arg in args for x in (arg if type(arg) in (list, tuple) else (arg,)) if is_objects(x)]
     moves = is_objects(value) and all(root_of(value) is not root_of(x) for x in given)
-    if not moves and kind(value) in ("array", "list", "tuple"):
+    is_element = any(function is f for f in _PICKING) and any(value is x for x in np.ravel(given[0]))
+    if not moves and not is_element and kind(value) in ("array", "list", "tuple"):
+        if kind(value) == "array" and not is_objects(value):
+            return call_opaque(alg, t, function, args, kwargs, _NO_RULE)
         return value, None
     moved = function(*[_in_place(alg, arg) for arg in args], **kwargs)
-    if not moves:
+    if is_element or not moves:
         return value, moved
     keep_tokens(alg, value, moved if some(moved.flat) else None)
     return value, None
@@ -203,10 +209,13 @@ def _in_place(alg: Algebra, value: Any) -> Any:
     return np.full(value.shape, None) if tokens is None else tokens
 
 
+_NO_RULE: Final = "which has no rule for arrays of objects"
 _UFUNCS: Final[dict[Any, Any]] = {
     **{BINARY[op]: ufunc for op, ufunc in UFUNCS.items()},
     **{UNARY["-"]: np.negative, UNARY["+"]: np.positive, abs: np.absolute},
 }
+_JOINING: Final = (np.concatenate, np.stack, np.vstack, np.hstack)
+_PICKING: Final = (np.take, np.ndarray.take)
 _CONVERTING: Final = (np.array, np.asarray, np.asanyarray, np.ndarray.astype)
 _DEFINED: Final = (
     *[(f, elementwise.product) for f in (np.dot, np.ndarray.dot, np.matmul, operator.matmul)],
