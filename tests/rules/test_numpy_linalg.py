@@ -615,3 +615,12 @@ def test_vectors_in_space(a, b):
 @pytest.mark.parametrize(("a", "b"), [((2,), (2,)), ((4, 2), (3,)), ((3,), (2,))])
 def test_cross_products_of_vectors_in_a_plane(a, b):
     check_rule(np.cross, normal(*a), normal(*b, seed=1))
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4)])
+def test_singular_vectors_without_a_cotangent_of_a_matrix_of_zeros(shape):
+    def shrunk(a):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        return np.sum(u @ (np.maximum(s - 0.5, 0.0)[:, None] * vh))
+
+    assert not np.any(gradient(shrunk, np.zeros(shape))[0])
