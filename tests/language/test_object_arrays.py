@@ -422,7 +422,26 @@ def vectorized_to_arrays(x):
     return float(np.sum(np.stack(rows) ** 2) * rows[1][1])
 
 
+def joined_with_plain_numbers(x):
+    a = np.array([x[0], x[1] * x[2], x[2]], dtype=object)
+    numbers = np.zeros(3)
+    numbers[...] = x * x
+    b = np.append(a, 5.0) * np.append([1.0, x[0]], a[1:])
+    c = np.concatenate([a, np.array([1, 2, 3]), numbers]) + np.hstack([a, x, [1.0, x[1]], 2.0])
+    d = np.where([True, False, True], a, 2.0) * np.where([1, 0, 1], numbers, a)
+    return float(np.sum(b) + np.sum(c**2) + np.sum(d) + np.stack([a, (1.0, x[0], 2.0)])[1, 1])
+
+
+def crossed(x):
+    a, whole = np.array([x[0], x[1] * x[2], x[2]], dtype=object), np.asarray(x[0] * 1.0)
+    whole[...] = x[1] * x[2]
+    rest = a[..., 1]
+    rest -= whole
+    return float(np.sum(np.cross(a, x) * np.cross(a[::-1], a)) + a[1] ** 2)
+
+
 RIGHT = (
+    *(joined_with_plain_numbers, crossed),
     *(joined_by_rows, stored_into_numbers, taken_one_by_one, reduced_beside_numbers, vectorized_to_arrays),
     functions_as_they_are,
     *(sequences_by_code, places_of_arrays, elements_that_refuse_a_length, conjugates_of_sparse_matrices),
@@ -463,7 +482,13 @@ def joined_as_numbers(x):
     return float(np.sum(np.concatenate([a, x], dtype=float, casting="unsafe") ** 2))
 
 
-@pytest.mark.parametrize("f", [sorted_natively, shuffled, joined_as_numbers])
+def partitioned(x):
+    a = np.array([x[1], x[2], x[0]], dtype=object)
+    a.partition(1)
+    return float(a[0] * 2.0)
+
+
+@pytest.mark.parametrize("f", [sorted_natively, shuffled, joined_as_numbers, partitioned])
 def test_right_or_a_clear_error(f):
     def along(step):
         return f(AT + step * WAY)
