@@ -14,6 +14,7 @@ from autodiff_hook.runtime.fitting import Kind, ids_if_apart, test_of
 from autodiff_hook.runtime.kinds import MAPPINGS
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
+    MISSING,
     Abstract,
     Array,
     Dict,
@@ -52,8 +53,8 @@ class Guards:
         self.blocks = [self.block]
         self.loaded: dict[tuple[Any, ...], Operand] = {}
         """What was loaded and guarded, by what was asked."""
-        self.references: list[Variable] = []
-        """The lists and dicts among the arguments."""
+        self.references: dict[Variable, Any] = {}
+        """The lists, dicts and objects among the arguments, with what the program is made for."""
         self.kinds: list[tuple[Statement, Abstract]] = []
         """What asks of what kind lists, dicts and objects are, which is known when the program is."""
         self.flat = True
@@ -122,7 +123,7 @@ class Guards:
         (expected,) = (_class_of(abstract),) if isinstance(abstract, (List, Dict, Record)) else exact_types(abstract)
         self.require_same(self.call(type, operand), expected)
         if given and (isinstance(abstract, Reference) or isinstance(abstract, Tuple) and abstract.cls in (dict, list)):
-            self.references.append(operand)
+            self.references[operand] = abstract.example
             self.flat, given = self.flat and is_flat(abstract), False
         if isinstance(abstract, Array):
             self._check_array(operand, abstract.dtype, abstract.ndim)
@@ -148,6 +149,9 @@ class Guards:
             for one, other in combinations(self.references, 2):
                 self.require(self.emit("is_not", one, other))
         elif len(self.references) > 1:
+            examples = list(self.references.values())
+            if not any(x is MISSING for x in examples) and ids_if_apart(*examples) is None:
+                raise Refused("arguments that share a list, a dict or an object, or hold a list or a dict twice")
             given = self.loaded["given", *self.references] = self.call(ids_if_apart, *self.references)
             self.require(self.emit("is_not", given, Constant(None)))
 

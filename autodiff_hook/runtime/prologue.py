@@ -397,7 +397,7 @@ class Prologue(LoadedFunctions):
             abstract = _of_copy(abstract, value)
         held = bool(sites_in(abstract)) and not (self.flat and is_flat(abstract))
         if self.references and (held or isinstance(abstract, Outside) and not self.flat):
-            self.require_elsewhere(operand, self.references)
+            self.require_elsewhere(operand, list(self.references))
         elif isinstance(abstract, (Reference, Outside)):
             for reference in self.references:
                 if reference is not operand:

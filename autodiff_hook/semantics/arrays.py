@@ -11,6 +11,7 @@ from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose
 from autodiff_hook.runtime.losses import plain
 from autodiff_hook.runtime.overlaps import require_read_first
+from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.finalizing import note_attributes
 from autodiff_hook.semantics.library import viewed
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
@@ -33,6 +34,8 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
         return
     moving = t[2]
     form = kind(value)
+    if form == "array" and value.dtype.kind == "O":
+        value, moving = apply(alg, (None, moving, None), elementwise.as_numbers, (value, array.dtype), {})
     if form == "array":
         moving = alg.read(value, moving)
         if moving is not None:

@@ -62,7 +62,9 @@ def store_objects(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> Non
 def _tokens_of(alg: Algebra, value: Any, token: Token, depth: int) -> Any:
     """The tokens of what is stored into several elements, as an array; None if there are none."""
     if is_objects(value):
-        return tokens_in(alg, value)
+        return tokens_in(alg, value) if token is None else _single(token)
+    if kind(value) == "array" and not value.ndim:
+        token = alg.read(value, token)
     if kind(value) not in ("array", "list", "tuple"):
         return None if token is None else _single(token)
     shape: list[int] = []
@@ -151,6 +153,9 @@ def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
         dtype = asked_dtype(asked)
         if dtype.kind != "O":
             return apply(alg, (None, t[0], None), elementwise.as_numbers, (args[0], dtype), {})
+    if any(function is f for f in _JOINING) and is_objects(args[0]):
+        items, token = apply(alg, (None, t[0]), list, args[:1], {})
+        return apply(alg, (None, token, *t[1:]), function, (items, *args[1:]), kwargs)
     if type(function) is functools.partial or any(function is f for f in (*MOVING, *COPYING, np.ndarray.astype)):
         return _moved(alg, t, function, args, kwargs)
     if function is operator.getitem:
@@ -165,48 +170,50 @@ def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
     inner = getattr(function, "_implementation", None) if type(function) is DISPATCHED else None
     if type(inner) is FunctionType and function is not np.partition:
         return apply(alg, (None, *t), inner, args, kwargs)
-    return call_opaque(alg, t, function, args, kwargs, "which has no rule for arrays of objects")
+    return call_opaque(alg, t, function, args, kwargs, _NO_RULE)
 
 
 def _moved(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """A call of what leaves elements as they are: it does with their tokens as with them."""
+    if has_objects(kwargs.values()):
+        return call_opaque(alg, t, function, args, kwargs, _NO_RULE)
     value = function(*args, **kwargs)
-    args = tuple([_as_objects(alg, *pair) for pair in zip(args, t)])
     given = [x for arg in args for x in (arg if type(arg) in (list, tuple) else (arg,)) if is_objects(x)]
     moves = is_objects(value) and all(root_of(value) is not root_of(x) for x in given)
-    if not moves and kind(value) in ("array", "list", "tuple"):
+    is_element = any(function is f for f in _PICKING) and any(value is x for x in np.ravel(given[0]))
+    if not moves and not is_element and kind(value) in ("array", "list", "tuple"):
+        if kind(value) == "array" and not is_objects(value):
+            return call_opaque(alg, t, function, args, kwargs, _NO_RULE)
         return value, None
-    moved = function(*[_in_place(alg, arg) for arg in args], **kwargs)
-    if not moves:
+    places = next((found for f, found in _ELEMENTS if function is f), (0,))
+    pairs = enumerate(zip(args, t))
+    moved = function(*[_in_place(alg, *pair) if i in places else pair[0] for i, pair in pairs], **kwargs)
+    if is_element or not moves:
         return value, moved
     keep_tokens(alg, value, moved if some(moved.flat) else None)
     return value, None
 
 
-def _as_objects(alg: Algebra, value: Any, token: Token) -> Any:
-    """Numbers with tokens as an array of objects, which has them."""
+def _in_place(alg: Algebra, value: Any, token: Token) -> Any:
+    """The tokens of what is moved, in its form."""
     if type(value) in (list, tuple) and has_objects(value):
         tokens = (known(alg, value) if type(value) is list else token) or (None,) * len(value)
-        return type(value)([_as_objects(alg, *pair) for pair in zip(value, tokens)])
-    if is_objects(value) or token is None:
-        return value
-    return apply(alg, (None, token), elementwise.as_objects, (value,), {})[0]
-
-
-def _in_place(alg: Algebra, value: Any) -> Any:
-    """An argument with tokens in the place of the elements of arrays of objects."""
-    if type(value) in (list, tuple) and has_objects(value):
-        return type(value)([_in_place(alg, x) for x in value])
+        return type(value)([_in_place(alg, *pair) for pair in zip(value, tokens)])
     if not is_objects(value):
-        return np.full(np.shape(value), None) if kind(value) == "array" and value.dtype.kind in "fc" else value
-    tokens = tokens_in(alg, value)
-    return np.full(value.shape, None) if tokens is None else tokens
+        value = apply(alg, (None, token), elementwise.as_objects, (value,), {})[0]
+    found = tokens_in(alg, value)
+    return np.full(value.shape, None) if found is None else found
 
 
+_ELEMENTS: Final = ((np.append, (0, 1)), (np.where, (1, 2)), (np.compress, (1,)), (np.extract, (1,)))
+"""Where those functions are given elements that are not given them in the first place."""
+_NO_RULE: Final = "which has no rule for arrays of objects"
 _UFUNCS: Final[dict[Any, Any]] = {
     **{BINARY[op]: ufunc for op, ufunc in UFUNCS.items()},
     **{UNARY["-"]: np.negative, UNARY["+"]: np.positive, abs: np.absolute},
 }
+_JOINING: Final = (np.concatenate, np.stack, np.vstack, np.hstack)
+_PICKING: Final = (np.take, np.ndarray.take)
 _CONVERTING: Final = (np.array, np.asarray, np.asanyarray, np.ndarray.astype)
 _DEFINED: Final = (
     *[(f, elementwise.product) for f in (np.dot, np.ndarray.dot, np.matmul, operator.matmul)],

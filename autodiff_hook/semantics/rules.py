@@ -265,7 +265,7 @@ def _converted(alg: Algebra, value: Any, token: Token) -> Result:
     if method is not None:
         return apply(alg, (None, token), method, (value,), {})
     if has_length(value) and python_method(value, "__getitem__") is not None:
-        return _converted(alg, *apply(alg, (None, None, token), list, (value,), {}))
+        return _converted(alg, *apply(alg, (None, token), list, (value,), {}))
     return value, token
 
 

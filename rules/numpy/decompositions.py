@@ -3,7 +3,7 @@
 import numpy as np
 
 from autodiff_hook.errors import NotDifferentiable
-from autodiff_hook.extend import cotangents, expression
+from autodiff_hook.extend import cotangents, expression, over
 from autodiff_rules.numpy._shared import conj, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint, pinv_cotangent, solved
 
@@ -222,12 +222,12 @@ def thin_svd_cotangent(name, u, s, vh, ū, s̄, v̄):
         turned = np.matmul(adjoint(u), ū)
         middle = middle + (factors * (turned - adjoint(turned))) * row
         if np.shape(u)[-2] != rank:
-            outer = outer + np.matmul((ū - np.matmul(u, turned)) / row, vh)
+            outer = outer + np.matmul(over(ū - np.matmul(u, turned), row), vh)
     if v̄ is not None:
         turned = np.matmul(vh, v̄)
         middle = middle + s[..., :, None] * (factors * (turned - adjoint(turned)))
         if np.shape(v)[-2] != rank:
-            outer = outer + np.matmul(u, adjoint((v̄ - np.matmul(v, turned)) / row))
+            outer = outer + np.matmul(u, adjoint(over(v̄ - np.matmul(v, turned), row)))
     if np.iscomplexobj(u) and ū is not None:
         turned = np.matmul(adjoint(u), ū)
         middle = middle + 1j * np.imag(np.eye(rank) * turned) / row

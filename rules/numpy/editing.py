@@ -75,5 +75,15 @@ def vectorized(self, func, args):
         rows.append(func(*row))
     columns = [rows] if len(kinds) == 1 else zip(*rows) if rows else [()] * len(kinds)
     lengths, places = [shape[axis] for axis in axes], places_of(axes)
-    made = [np.transpose(np.reshape(np.array(x, kind), lengths), places) for x, kind in zip(columns, kinds)]
+    made = [np.transpose(np.reshape(_column(x, kind), lengths), places) for x, kind in zip(columns, kinds)]
     return made[0] if len(kinds) == 1 else tuple(made)
+
+
+def _column(items, kind):
+    """Items as an array; objects as they are, which may be arrays."""
+    if kind != "O":
+        return np.array(items, kind)
+    made = np.empty(len(items), object)
+    for place, item in enumerate(items):
+        made[place] = item
+    return made

@@ -48,6 +48,16 @@ def solve_cotangents(ȳ, y, a, b):
     return unbroadcast(-np.matmul(c, adjoint(y)), a), unbroadcast(c, b)
 
 
+@defines(_umath_linalg.solve)
+def solve_ufunc(a, b, /, *, signature=None):
+    return np.linalg.solve(a, b)
+
+
+@defines(_umath_linalg.solve1)
+def solve_ufunc_of_vectors(a, b, /, *, signature=None):
+    return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0]
+
+
 def solve_tangent(ȧ, y, a, b):
     """What the tangent of the matrices of equations contributes to that of their solutions."""
     if np.ndim(b) == 1:

@@ -37,8 +37,9 @@ def exponent_cotangent_typing(site, c, x, y, z):
 
 @shortcut(np.array)
 def array_shortcut(site, object, dtype=NONE, copy=TRUE, order=K_ORDER, subok=FALSE, ndmin=ZERO):
-    given = [site.value(x) for x in (dtype, copy, order, subok, ndmin)]
-    if given != [None, True, "K", False, 0] or dtype is NONE:
+    given = [site.value(x) for x in (copy, order, subok, ndmin)]
+    # A dtype is equal to None if it is that of doubles.
+    if site.value(dtype) is not None or given != [True, "K", False, 0] or dtype is NONE:
         return None
     return site.call(np.array, object)
 

@@ -32,9 +32,14 @@ def reshape_shortcut(site, a, shape, order=NONE, copy=NONE):
     return site.method("reshape", a, shape) if plain else None
 
 
-@typed(np.zeros_like, np.ones_like, np.empty_like, np.roll, updated)
+@typed(np.roll, updated)
 def alike_typing(site, array, *more, axis=NONE):
     return site.fact(array) if site.is_array(array) else None
+
+
+@typed(np.zeros_like, np.ones_like, np.empty_like)
+def like_typing(site, array):
+    return alike_typing(site, array)
 
 
 @typed(np.full_like)

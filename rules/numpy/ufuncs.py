@@ -9,6 +9,7 @@ from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.equivalents.elementwise import OPERATIONS
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import apply, means, natively
+from autodiff_hook.semantics.object_arrays import has_objects
 from autodiff_hook.semantics.opaque import call_constant
 from autodiff_hook.semantics.subclasses import call_behind, is_subclass
 from autodiff_rules._definitions import defines
@@ -145,7 +146,8 @@ def reduce(alg, t, args, kwargs):
     named = {"axis": 0, **dict(zip(OPTIONS, options)), **kwargs}
     if registry.is_constant(ufunc) and named.get("out") is None:
         return call_constant(alg, np.ufunc.reduce, args, kwargs)
-    if ufunc not in REDUCTIONS or named.get("out") is not None or named.get("dtype") is not None:
+    of_objects = type(array) in (list, tuple) and has_objects((array,))
+    if ufunc not in REDUCTIONS or of_objects or named.get("out") is not None or named.get("dtype") is not None:
         return enter(alg, (None, *t), reduced, args, kwargs)
     moving = dict(zip((*OPTIONS[: len(options)], *kwargs), t[2:]))
     named = {name: value for name, value in named.items() if value is not SILENT.get(name, named)}

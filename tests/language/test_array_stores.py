@@ -48,6 +48,20 @@ def test_stores_into_whole_numbers_that_were_made_of_what_is_differentiated(x):
     return np.sum(x * kinds * signs * seen + x)
 
 
+@gradient_at(V)
+def test_stores_into_whole_numbers_of_another_dtype(x):
+    a = np.array([0, 0, 0, 0, 1], dtype=x.dtype)
+    a[:4] = x
+    rows = np.array([[1, 0], [0, 1]], x.dtype)
+    rows[0] = x[:2]
+    return (a * a).sum() + (rows @ x[2:]).sum() * np.ones_like(x, int)[0]
+
+
+def test_what_is_like_an_array_has_the_dtype_that_is_asked_for():
+    found = gradient(lambda x: np.sum(np.ones_like(x, int) * x), V)[0]
+    assert found.dtype == float
+
+
 def test_small_whole_numbers_keep_their_derivatives():
     def f(x):
         s = np.array([4, 5, 6, 7], np.int16) * x

@@ -32,6 +32,21 @@ def test_a_body_that_does_not_raise(x):
 
 
 @gradient_at(1.3)
+def test_a_variable_without_a_value_that_is_handled(x):
+    for i in range(3):
+        try:
+            total += x * i  # noqa: F821
+        except UnboundLocalError:
+            total = x * x
+    if x > 100:
+        scale = 2.0
+    try:
+        return scale * total
+    except NameError:
+        return 3.0 * total
+
+
+@gradient_at(1.3)
 def test_finally_with_return(x):
     def f(y):
         try:

@@ -387,7 +387,62 @@ def functions_as_they_are(x):
     return float(functions[0](x[1]) * x[2])
 
 
+def joined_by_rows(x):
+    rows = np.frompyfunc(lambda a, b: np.array([a * b, a - b]), 2, 1)(x, x[::-1] ** 2)
+    out = np.zeros(6)
+    np.concatenate(rows, out=out)
+    table = np.vstack(rows) * np.stack(rows, axis=-1).T
+    return float(np.sum(table**2) + np.sum(out**3) + np.hstack(rows)[1] + np.concatenate(rows[1:])[0] ** 2)
+
+
+def stored_into_numbers(x):
+    a = np.array([x[0], x[1] * x[2], x[2]], dtype=object)
+    b, c, d = np.zeros(3), np.empty((2, 3)), np.zeros(3, complex)
+    b[:] = a
+    c[...] = a * x
+    c[0, [0, 2]] = a[1:]
+    d[::-1] = a
+    np.copyto(b, a * b, casting="unsafe")
+    return float(np.sum(b**2) + np.sum(c**3) + np.sum(np.abs(d) ** 2))
+
+
+def taken_one_by_one(x):
+    a = np.empty(3, dtype=object)
+    a[0], a[1], a[2] = x**2, (x[0], x[1] ** 2), np.array([x[0] * x[2], None])
+    return float(np.sum(np.take(a, 0) ** 2) + np.take(a, 1)[1] * a.take(1)[0] + np.take(a, 2)[0] ** 2)
+
+
+def reduced_beside_numbers(x):
+    a = np.array([x[0], x[1] * x[2], x[2]], dtype=object)
+    return float(np.sum([a, x]) ** 2 + np.max([a, x]) * np.prod((a, x), axis=0)[1])
+
+
+def vectorized_to_arrays(x):
+    rows = np.vectorize(lambda t: np.array([t, t * t]), otypes=[object])(x)
+    return float(np.sum(np.stack(rows) ** 2) * rows[1][1])
+
+
+def joined_with_plain_numbers(x):
+    a = np.array([x[0], x[1] * x[2], x[2]], dtype=object)
+    numbers = np.zeros(3)
+    numbers[...] = x * x
+    b = np.append(a, 5.0) * np.append([1.0, x[0]], a[1:])
+    c = np.concatenate([a, np.array([1, 2, 3]), numbers]) + np.hstack([a, x, [1.0, x[1]], 2.0])
+    d = np.where([True, False, True], a, 2.0) * np.where([1, 0, 1], numbers, a)
+    return float(np.sum(b) + np.sum(c**2) + np.sum(d) + np.stack([a, (1.0, x[0], 2.0)])[1, 1])
+
+
+def crossed(x):
+    a, whole = np.array([x[0], x[1] * x[2], x[2]], dtype=object), np.asarray(x[0] * 1.0)
+    whole[...] = x[1] * x[2]
+    rest = a[..., 1]
+    rest -= whole
+    return float(np.sum(np.cross(a, x) * np.cross(a[::-1], a)) + a[1] ** 2)
+
+
 RIGHT = (
+    *(joined_with_plain_numbers, crossed),
+    *(joined_by_rows, stored_into_numbers, taken_one_by_one, reduced_beside_numbers, vectorized_to_arrays),
     functions_as_they_are,
     *(sequences_by_code, places_of_arrays, elements_that_refuse_a_length, conjugates_of_sparse_matrices),
     *(taken_apart, copied_deeply, nested_and_swapped, holders_of_arrays),
@@ -422,7 +477,18 @@ def shuffled(x):
     return float(a[0] + 2 * a[1])
 
 
-@pytest.mark.parametrize("f", [sorted_natively, shuffled])
+def joined_as_numbers(x):
+    a = np.array([x[0], x[1]], dtype=object)
+    return float(np.sum(np.concatenate([a, x], dtype=float, casting="unsafe") ** 2))
+
+
+def partitioned(x):
+    a = np.array([x[1], x[2], x[0]], dtype=object)
+    a.partition(1)
+    return float(a[0] * 2.0)
+
+
+@pytest.mark.parametrize("f", [sorted_natively, shuffled, joined_as_numbers, partitioned])
 def test_right_or_a_clear_error(f):
     def along(step):
         return f(AT + step * WAY)

@@ -615,3 +615,23 @@ def test_vectors_in_space(a, b):
 @pytest.mark.parametrize(("a", "b"), [((2,), (2,)), ((4, 2), (3,)), ((3,), (2,))])
 def test_cross_products_of_vectors_in_a_plane(a, b):
     check_rule(np.cross, normal(*a), normal(*b, seed=1))
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4)])
+def test_singular_vectors_without_a_cotangent_of_a_matrix_of_zeros(shape):
+    def shrunk(a):
+        u, s, vh = np.linalg.svd(a, full_matrices=False)
+        return np.sum(u @ (np.maximum(s - 0.5, 0.0)[:, None] * vh))
+
+    assert not np.any(gradient(shrunk, np.zeros(shape))[0])
+
+
+def solved_by_gufuncs(a, b):
+    # As array_api_compat solves.
+    with np.errstate(invalid="raise", over="ignore"):
+        x = np.linalg._umath_linalg.solve(a, b, signature="dd->d")
+    return np.sum(x**2) + np.sum(np.linalg._umath_linalg.solve1(np.stack([a, 2.0 * a]), b[:2]) ** 3)
+
+
+def test_the_gufuncs_behind_solve():
+    check_gradient(solved_by_gufuncs, np.array([[2.0, 1.0], [0.3, 1.5]]), np.array([[1.0, 2.0], [3.0, 4.0]]))

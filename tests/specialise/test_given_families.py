@@ -188,6 +188,21 @@ def test_one_object_twice():
     check(changed_alone, 0.7, [copy.copy(x) for x in items], specialised=None)
 
 
+def of_shared_settings(first, second):
+    return (first.weight + second.weight**2) * first.settings["scale"] + second.settings["scale"] ** 2
+
+
+def test_objects_that_share_a_dict_are_followed_from_the_first_call_on():
+    first, second = Part(0.7), Part(1.3)
+    first.settings = second.settings = {"scale": 2.0}
+    check(of_shared_settings, first, second)
+    if not GENERIC:
+        known = specialising._known.found[id(of_shared_settings.__code__)].items()
+        assert [x.attempts for (form, *_), x in known if form == "gradient"] == [1]
+    second.settings = {"scale": 3.0}
+    check(of_shared_settings, first, second)
+
+
 def changed_alone(x, items):
     return sum(item.of(x) for item in items) * x
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from specialised_cases import identical, oracle, same, scope
+from specialised_cases import check, identical, oracle, same, scope
 
 import autodiff_hook as ad
 
@@ -413,3 +413,30 @@ def test_dicts_and_sets_from_outside_that_shrink_while_they_are_iterated(given, 
         else:
             with pytest.raises(RuntimeError):
                 ad.gradient(f, x, held)
+
+
+def settings_of(name, **settings):
+    kept = settings.copy()
+    for key in settings.keys():
+        if "settings" in key:
+            held = kept.pop(key, {})
+            if key == f"{name}_settings":
+                own = held
+    try:
+        kept.update(own)
+    except (KeyError, NameError):
+        pass
+    return kept["temperature"] * kept["pressure"]
+
+
+def of_the_first(a, b):
+    return settings_of("first", temperature=a, pressure=b, first_settings={"pressure": a + b})
+
+
+def of_another(a, b):
+    return settings_of("second", temperature=a, pressure=b, first_settings={"pressure": a + b})
+
+
+@pytest.mark.parametrize("f", [of_the_first, of_another])
+def test_variables_without_a_value_are_raised_for_on_one_way(f):
+    check(f, 1.3, 0.7)

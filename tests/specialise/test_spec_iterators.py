@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from specialised_cases import GENERIC, check, has_all_ways
+from specialised_cases import GENERIC, check, check_raises, has_all_ways
 
 from autodiff_hook.runtime.specialising import ONE_WAY
 
@@ -204,3 +204,20 @@ def test_loops_over_what_is_empty_at_first(f):
     if not (GENERIC or ONE_WAY):
         assert has_all_ways(f, "gradient", "value")
     check(f, 0.8, 1, specialised=None)
+
+
+def of_what_is_as_long(xs, ys):
+    s = sum(i * x * y for i, (x, y) in enumerate(zip(xs, ys, strict=True)))
+    for x, y in zip(xs, ys[1:], strict=False):
+        s += x * x * y
+    return s
+
+
+@pytest.mark.parametrize("others", [[2.0, 3.0, 5.0, 7.0], np.array([2.0, 3.0, 5.0, 7.0])], ids=["lists", "arrays"])
+def test_strict_zips_are_typed_for_all_ways(others):
+    check(of_what_is_as_long, VALUES, others)
+    assert GENERIC or ONE_WAY or has_all_ways(of_what_is_as_long)
+    check(of_what_is_as_long, VALUES[:3], others[:3])
+    check_raises(of_what_is_as_long, VALUES, others[:3])
+    check_raises(of_what_is_as_long, VALUES[1:], others)
+    check(of_what_is_as_long, VALUES, others, specialised=None)

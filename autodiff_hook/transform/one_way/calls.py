@@ -67,6 +67,13 @@ def cell_get(inf: Path, s: Statement) -> Abstract:
     return alias(inf, s, found)
 
 
+def check(inf: Path, s: Statement) -> None:
+    """A variable has a value."""
+    kind = inf.type_of(s.operands[0])
+    if isinstance(kind, Known) and kind.value is UNBOUND:
+        raise Raised(UnboundLocalError)
+
+
 def make_function(inf: Path, s: Statement) -> Abstract:
     """``def`` and ``lambda``."""
     defaults, keyword, annotations, closure, later = s.operands

@@ -59,7 +59,7 @@ from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.kept import is_kept
 from autodiff_hook.transform.specialise.lattice import example_of, known, number_types
-from autodiff_hook.transform.specialise.lengths import arity, of_one_length
+from autodiff_hook.transform.specialise.lengths import arity, is_zipped_plainly, of_one_length
 from autodiff_hook.transform.specialise.objects import array_method, asks_classes, class_of, look, special_method
 from autodiff_hook.transform.specialise.plans import is_hashable, known_as, require_value, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
@@ -186,6 +186,9 @@ def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: 
         _write(s, dict, args, kwargs)
         return call_known(inf, s, dict, args, kwargs)
     args, kwargs = _by_place(s, function, *named_output(function, args, kwargs))
+    if function is zip and kwargs.keys() == {"strict"} and is_zipped_plainly(inf, args, kwargs["strict"]):
+        kwargs = {}
+        _write(s, function, args, kwargs)
     if draws.as_method(s, function, args, kwargs):
         return inf.evaluate(inf, s)
     found = inf.known_call(s, function, args, kwargs)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.specialise import named_tuples, raises_when
 from autodiff_hook.transform.specialise.abstract import Array, Bound, Closure, Known, List, Tuple
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import known
 from autodiff_hook.transform.specialise.lists import item_of_list
 from autodiff_hook.transform.specialise.plans import checked, spread
 from autodiff_hook.transform.specialise.program import PURE, TAKE, Given
@@ -70,5 +71,23 @@ def exactly(items: list[Any], count: int) -> None:
         raise Given("a list of another length")
 
 
-QUESTIONS[exactly] = checked
+def is_zipped_plainly(inf: Inference, args: Args, strict: Operand) -> bool:
+    """Whether ``zip(*args, strict=strict)`` may be ``zip(*args)``; the program gives up if lengths are not as asked."""
+    asked = known(inf.type_of(strict))
+    if inf.one_way or asked is not True:
+        return asked is False
+    # Iterators would be used up.
+    if not all(isinstance(inf.type_of(x), (List, Tuple, Array)) for x in args):
+        return False
+    inf.insert(Statement("call", [Constant(alike), *args], None, ()), plan=PURE)
+    return True
+
+
+def alike(*items: Any) -> None:
+    """Give up if lists or tuples are of several lengths."""
+    if len({*map(len, items)}) > 1:
+        raise Given("a zip of several lengths")
+
+
+QUESTIONS[exactly] = QUESTIONS[alike] = checked
 QUESTIONS[raises_when.has_item] = QUESTIONS[raises_when.raises] = raises_when.answered
