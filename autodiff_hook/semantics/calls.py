@@ -180,14 +180,14 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
 def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """What ``apply`` gives for all but functions and classes in Python that nobody knows more of."""
     args, kwargs = named_output(function, args, kwargs)
+    if is_overridden(function, args, kwargs):
+        return call_overridden(alg, t, function, args, kwargs)
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
     meaning = WITH_OPTIONS.get(id(function)) if kwargs else None
     if meaning is not None:
         return meaning(alg, t[1:], args, kwargs)
     misfit = None
-    if is_overridden(function, args):
-        return call_overridden(alg, t, function, args, kwargs)
     if is_function_overridden(function, args):
         return call_function_override(alg, t, function, args, kwargs)
     if registry.has_rules(function):

@@ -171,6 +171,8 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     """``a op= b`` for an array: the plain operation on a copy, then a store of all of it."""
     if quiet(alg, t):
         return INPLACE[op](a, b), None
+    if op in UFUNCS and (overrides(a) or overrides(b)):
+        return call_overridden(alg, (None, *t, t[:1]), UFUNCS[op], (a, b), {"out": (a,)})
     before = alg.read(a, t[0])
     operand = a if a.dtype.kind == "O" else np.ndarray.copy(a)
     if op in UFUNCS and not type(a) is np.ndarray is type(b):
