@@ -33,7 +33,15 @@ from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
-from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, is_importable, is_open, slots_of
+from autodiff_hook.runtime.lookup import (
+    behind,
+    dictionary_of,
+    find_in_type,
+    is_importable,
+    is_open,
+    own_attributes,
+    slots_of,
+)
 from autodiff_hook.runtime.reachable import function_in
 from autodiff_hook.runtime.slots import Attribute
 
@@ -307,7 +315,7 @@ def _held_besides(value: Any) -> list[Any]:
         held += gc.get_referents(value)
     elif issubclass(cls, defaultdict):
         held.append(value.default_factory)
-    dictionary = _dictionary_of(value) if cls.__dictoffset__ or cls is FunctionType else None
+    dictionary = own_attributes(value) if cls.__dictoffset__ or cls is FunctionType else None
     return held if dictionary is None else [*held, dictionary]
 
 
@@ -329,14 +337,6 @@ def may_show(value: Any) -> bool:
 
 BOUND: Final = (BuiltinFunctionType, MethodWrapperType)
 """Native methods of what they are bound to, whose token is theirs."""
-
-
-def _dictionary_of(value: Any) -> dict[str, Any] | None:
-    try:
-        found = dictionary_of(value)
-    except ReferenceError:  # a weak proxy of what is dead
-        return None
-    return found if type(found) is dict else None
 
 
 def ended(alg: Algebra) -> None:
