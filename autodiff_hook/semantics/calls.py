@@ -38,7 +38,15 @@ from autodiff_hook.semantics.instances import instantiate
 from autodiff_hook.semantics.iteration import get_iter
 from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, WITH_OPTIONS, Args, Kwargs, meaning_of
 from autodiff_hook.semantics.methods import Method, method_of
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses, search_of, written
+from autodiff_hook.semantics.opaque import (
+    call_constant,
+    call_opaque,
+    call_showing,
+    loses,
+    of_lost_integers,
+    search_of,
+    written,
+)
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
@@ -226,11 +234,14 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         kept = is_odd(value) and function not in _EMPTY and not holds_places(value)
         if kept and loses(alg, t[1:], function, args, kwargs):
             return value, alg.unknown(odd_result(function, value))
+        if token is None and _INTEGERS.issuperset(map(type, args)):
+            token = of_lost_integers(alg, t[1:], value)
         return value, written(alg, t[1:], function, args, kwargs, value) if token is None else token
     return _unfold(alg, t, function, args, kwargs)
 
 
 _AS_THEY_ARE: Final = frozenset({float, int, bool, str, type(None), np.ndarray, np.float64, list, tuple, slice})
+_INTEGERS: Final = frozenset({int, bool})
 _EMPTY: Final = (np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)
 
 
