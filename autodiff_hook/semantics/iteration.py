@@ -51,12 +51,17 @@ class CarriedIterator:
     def __next__(self) -> Any:
         return next(self.pairs)[0]
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce__(self) -> Any:
         raise NotDifferentiable(_COPIED, place=user_location(), remedies=_COPIES)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.__reduce__()
 
     def __getattr__(self, name: str) -> Any:
         if name == "__length_hint__":
             raise _of_unknown_length()
+        if name == "__setstate__":
+            return self.__reduce__()
         raise AttributeError(name, name=name, obj=self)
 
 
