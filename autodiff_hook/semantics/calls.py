@@ -64,11 +64,13 @@ from autodiff_hook.semantics.rule_arguments import (
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope, is_method_of_container
 from autodiff_hook.semantics.subclasses import (
+    WRAPS,
     asking,
     call_function_override,
     is_function_overridden,
     is_subclass,
     rule_behind,
+    wraps,
 )
 
 _FLOAT: Final = (float,)
@@ -190,6 +192,8 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
     args, kwargs = named_output(function, args, kwargs)
     if is_overridden(function, args, kwargs):
         return call_overridden(alg, t, function, args, kwargs)
+    if type(function) is MethodDescriptorType and function in _WRAPPED and any(map(wraps, args)):
+        return call_opaque(alg, t[1:], function, args, kwargs, WRAPS)
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
     meaning = WITH_OPTIONS.get(id(function)) if kwargs else None
@@ -228,6 +232,8 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         inner = asking(function, args) if any(map(is_subclass, args)) else None
         if inner is not None:
             return apply(alg, t, inner, args, kwargs)
+        if isinstance(function, (np.ufunc, DISPATCHED)) and any(map(wraps, args)):
+            return call_opaque(alg, t[1:], function, args, kwargs, WRAPS)
         # What a rule pack declares stores nothing itself, but may show objects, and so run their code.
         shows = function is not type and registry.reason(function) is not None
         value, token = (call_showing if shows else call_constant)(alg, function, args, kwargs)
@@ -241,6 +247,7 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
 
 
 _AS_THEY_ARE: Final = frozenset({float, int, bool, str, type(None), np.ndarray, np.float64, list, tuple, slice})
+_WRAPPED: Final = (np.ufunc.accumulate, np.ufunc.reduceat)
 _INTEGERS: Final = frozenset({int, bool})
 _EMPTY: Final = (np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)
 

@@ -94,6 +94,10 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
         return repeat(alg, t, a, b)
     if "object" in kinds and (isinstance(a, np.number) or isinstance(b, np.number)):
         other = type(b if kinds[1] == "object" else a)
+        if op in UFUNCS and python_method(a if kinds[0] == "object" else b, "__array_wrap__") is not None:
+            # Numbers of NumPy's ask it for the array alone.
+            pairs = [apply(alg, (None, token), np.asarray, (x,), {}) for x, token in zip((a, b), t)]
+            return apply(alg, (None, *[token for _, token in pairs]), UFUNCS[op], tuple([x for x, _ in pairs]), {})
         if op in UFUNCS and (find_in_type(other, "__array__") is not None or _is_sequence(other)):
             return apply(alg, (None, *t), UFUNCS[op], (a, b), {})
         unboxed = [x.item() if isinstance(x, np.number) else x for x in (a, b)]
