@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict, UserDict, UserList, defaultdict, n
 import numpy as np
 import pytest
 from helpers import gradient_at
+from in_all_modes import MODES, differences
 
 from autodiff_hook import NotDifferentiable, gradient, hvp, jvp, withgradient
 
@@ -436,3 +437,66 @@ def test_forward_mode():
     step = 1e-5
     second = (gradient(three_kinds, 1.3 + step)[0] - gradient(three_kinds, 1.3 - step)[0]) / (2 * step)
     assert hvp(three_kinds, (1.3,), (1.0,)) == (pytest.approx(second, rel=1e-5),)
+
+
+class Turned(dict):
+    """It is iterated over in its own way, and so asked for its keys and items where a copy is made."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 2.0
+
+    def __iter__(self):
+        return reversed(list(super().__iter__()))
+
+
+class Part(Turned):
+    def keys(self):
+        return ["a"]
+
+
+class Twofold(dict):
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 2.0
+
+
+class TwofoldInOrder(OrderedDict):
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 2.0
+
+
+def added(d, other):
+    d.update(other)
+    return d
+
+
+def joined(d, other):
+    d |= other
+    return d
+
+
+COPIES = {
+    "dict": dict,
+    "display": lambda d: {"z": 1.0, **d},
+    "update": lambda d: added({"z": 1.0}, d),
+    "|=": lambda d: joined({"z": 1.0}, d),
+    "from the left": lambda d: d | {"z": 1.0},
+    "from the right": lambda d: {"z": 1.0} | d,
+    "copy": lambda d: d.copy(),
+    "keywords": lambda d: (lambda **named: named)(**d),
+    "by name": lambda d: dict(d, z=1.0),
+    "the same class": lambda d: type(d)(d),
+    "an ordered one": OrderedDict,
+    "one with a default": lambda d: defaultdict(float, d),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("cls", [Turned, Part, Twofold, TwofoldInOrder])
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_of_derived_dicts(name, cls, mode):
+    def f(x):
+        return sum(i * v * v for i, v in enumerate(COPIES[name](cls(a=x, b=x * x)).values(), 1))
+
+    for x in (0.7, 1.3, 0.9):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4)
+        assert withgradient(f, x)[0] == pytest.approx(f(x))
