@@ -73,6 +73,15 @@ def is_list(value: Any) -> bool:
     return issubclass(type(value), _PARALLEL)
 
 
+def count_of(reference: Any) -> int:
+    """How many items a list or deque has, whatever its class says of its length."""
+    cls = type(reference)
+    if cls is list:
+        return len(reference)
+    own: int = next(base for base in _PARALLEL if issubclass(cls, base)).__len__(reference)
+    return own
+
+
 _PARALLEL: Final = (list, deque, array)
 
 
@@ -108,14 +117,14 @@ def holds(alg: Algebra, reference: Any) -> bool:
 
 def check_length(reference: Any, tokens: Any) -> None:
     """Raise if a list was changed by code that is not carried; where it holds constants, it holds others now."""
-    if is_list(reference) and len(reference) != len(tokens):
+    if is_list(reference) and count_of(reference) != len(tokens):
         if some(tokens):
             name = type(reference).__name__
             raise Unsupported(
                 located(f"a {name} that holds what is differentiated was changed by code that is not differentiated")
             )
         tokens.clear()
-        tokens.extend([None] * len(reference))
+        tokens.extend([None] * count_of(reference))
 
 
 def known(alg: Algebra, reference: Any) -> Any:
@@ -138,7 +147,7 @@ def opened(alg: Algebra, reference: Any) -> Any:
 
 def blank_tokens(reference: Any) -> Any:
     """The tokens of the slots of ``reference`` if all are constant."""
-    return parallel(reference, [None] * len(reference)) if is_list(reference) else {}
+    return parallel(reference, [None] * count_of(reference)) if is_list(reference) else {}
 
 
 def parallel(reference: Any, tokens: list[Token]) -> Any:
@@ -284,7 +293,7 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
     elif form == "inert" and not may_show(value) or id(value) in alg.shadows or id(value) in alg.losses:
         return None
     elif is_list(value):
-        tokens: list[Token] = [None] * len(value)
+        tokens: list[Token] = [None] * count_of(value)
         alg.lifetimes.hold(value, parallel(value, tokens))
         for index, item in enumerate(value):
             known(alg, value)[index] = lose(alg, item, unknown)
@@ -360,7 +369,7 @@ def note_rewritten(alg: Algebra, reference: Any, unknown: Token) -> None:
     if id(reference) not in alg.shadows:
         return
     if is_list(reference):
-        alg.lifetimes.hold(reference, parallel(reference, [unknown] * len(reference)))
+        alg.lifetimes.hold(reference, parallel(reference, [unknown] * count_of(reference)))
     else:
         tokens = alg.shadows[id(reference)][1]
         tokens.update(dict.fromkeys(tokens, unknown))

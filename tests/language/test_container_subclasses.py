@@ -500,3 +500,69 @@ def test_copies_of_derived_dicts(name, cls, mode):
     for x in (0.7, 1.3, 0.9):
         assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4)
         assert withgradient(f, x)[0] == pytest.approx(f(x))
+
+
+class Padded(list):
+    """What its class says of items and of its length is not what native code finds."""
+
+    def __iter__(self):
+        return iter([v * 3.0 for v in super().__iter__()])
+
+    def __getitem__(self, i):
+        return super().__getitem__(i) * 2.0
+
+    def __len__(self):
+        return super().__len__() + 1
+
+
+class Trebled(set):
+    def __iter__(self):
+        return iter([v * 3.0 for v in super().__iter__()])
+
+
+def trebled(*members):
+    made = Trebled()
+    for member in members:
+        made.add(member)
+    return made
+
+
+def weighed(items):
+    return sum(i * v * v for i, v in enumerate(items, 1))
+
+
+TAKEN = {
+    "list": lambda x: weighed(list(Padded([x, x * x]))),
+    "star": lambda x: weighed([1.0, *Padded([x, x * x])]),
+    "extend": lambda x: weighed(extended([1.0], Padded([x, x * x]))),
+    "item": lambda x: Padded([x, x * x])[1] * x,
+    "length": lambda x: len(Padded([x])) * x,
+    "pop": lambda x: Padded([x, x * x]).pop() * x,
+    "reversed": lambda x: weighed(reversed(Padded([x, x * x]))),
+    "reversed dict": lambda x: {"a": x, "b": x * x}[next(reversed(Turned(a=1, b=2)))] * x,
+    "set": lambda x: weighed(sorted(set(trebled(x, x * x)))),
+    "frozenset": lambda x: weighed(sorted(frozenset(trebled(x, x * x)))),
+    "union": lambda x: weighed(sorted({1.0} | trebled(x, x * x))),
+    "set.union": lambda x: weighed(sorted({1.0}.union(trebled(x, x * x)))),
+    "set.update": lambda x: weighed(sorted(updated({1.0}, trebled(x, x * x)))),
+    "iteration over a set": lambda x: weighed(sorted(trebled(x, x * x))),
+}
+
+
+def extended(items, others):
+    items.extend(others)
+    return items
+
+
+def updated(members, others):
+    members.update(others)
+    return members
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_native_code_takes_of_derived_containers(name, mode):
+    f = TAKEN[name]
+    for x in (0.7, 1.3, 0.9):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4, abs=1e-6)
+        assert withgradient(f, x)[0] == pytest.approx(f(x))
