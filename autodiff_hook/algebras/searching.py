@@ -9,7 +9,7 @@ from autodiff_hook.algebras.shadows import Algebra, holder_of, holds, idle, is_h
 from autodiff_hook.runtime.buffers import is_writeable, root_of
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import is_open
-from autodiff_hook.runtime.reachable import Walk, methods_of, names_in, namespaces_of
+from autodiff_hook.runtime.reachable import BY_TEXTS, Walk, methods_of, names_in, namespaces_of
 from autodiff_hook.runtime.sharing import ByCode
 
 
@@ -139,10 +139,12 @@ class Search:
         return id(item) not in alg.shadows and bool(self._roots) and alg.memories.may_have(item, self._roots)
 
     def _reads(self, function: FunctionType) -> bool:
-        """Whether a function names a global that has a token."""
+        """Whether a function names a global that has a token, or may ask for one by a text that it is given."""
         names = names_in(function.__code__)
         entries = [self._alg.shadows.get(id(held)) for held in namespaces_of(function, names)]
-        return any(some([entry[1].get(name) for name in names]) for entry in entries if entry is not None)
+        tokens = [entry[1] for entry in entries if entry is not None]
+        by_texts = not BY_TEXTS.isdisjoint(names)
+        return any(some(held.values() if by_texts else map(held.get, names)) for held in tokens)
 
     def _has_defaults(self, cls: type) -> bool:
         """Whether a method of a class has a default that may have a token; what it has captured is met besides."""

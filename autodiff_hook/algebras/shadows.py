@@ -33,7 +33,15 @@ from autodiff_hook.algebras.restoring import HOLDERS
 from autodiff_hook.errors import Unsupported, located
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import WRITTEN, kind_of
-from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, is_importable, is_open, slots_of
+from autodiff_hook.runtime.lookup import (
+    behind,
+    dictionary_of,
+    find_in_type,
+    is_importable,
+    is_open,
+    own_attributes,
+    slots_of,
+)
 from autodiff_hook.runtime.reachable import function_in
 from autodiff_hook.runtime.slots import Attribute
 
@@ -63,6 +71,15 @@ def kind(value: Any) -> str:
 def is_list(value: Any) -> bool:
     """Whether the tokens of ``value`` are kept in a list or deque that is parallel to it."""
     return issubclass(type(value), _PARALLEL)
+
+
+def count_of(reference: Any) -> int:
+    """How many items a list or deque has, whatever its class says of its length."""
+    cls = type(reference)
+    if cls is list:
+        return len(reference)
+    own: int = next(base for base in _PARALLEL if issubclass(cls, base)).__len__(reference)
+    return own
 
 
 _PARALLEL: Final = (list, deque, array)
@@ -100,14 +117,14 @@ def holds(alg: Algebra, reference: Any) -> bool:
 
 def check_length(reference: Any, tokens: Any) -> None:
     """Raise if a list was changed by code that is not carried; where it holds constants, it holds others now."""
-    if is_list(reference) and len(reference) != len(tokens):
+    if is_list(reference) and count_of(reference) != len(tokens):
         if some(tokens):
             name = type(reference).__name__
             raise Unsupported(
                 located(f"a {name} that holds what is differentiated was changed by code that is not differentiated")
             )
         tokens.clear()
-        tokens.extend([None] * len(reference))
+        tokens.extend([None] * count_of(reference))
 
 
 def known(alg: Algebra, reference: Any) -> Any:
@@ -130,7 +147,7 @@ def opened(alg: Algebra, reference: Any) -> Any:
 
 def blank_tokens(reference: Any) -> Any:
     """The tokens of the slots of ``reference`` if all are constant."""
-    return parallel(reference, [None] * len(reference)) if is_list(reference) else {}
+    return parallel(reference, [None] * count_of(reference)) if is_list(reference) else {}
 
 
 def parallel(reference: Any, tokens: list[Token]) -> Any:
@@ -276,7 +293,7 @@ def lose(alg: Algebra, value: Any, unknown: Token) -> Token:
     elif form == "inert" and not may_show(value) or id(value) in alg.shadows or id(value) in alg.losses:
         return None
     elif is_list(value):
-        tokens: list[Token] = [None] * len(value)
+        tokens: list[Token] = [None] * count_of(value)
         alg.lifetimes.hold(value, parallel(value, tokens))
         for index, item in enumerate(value):
             known(alg, value)[index] = lose(alg, item, unknown)
@@ -307,7 +324,7 @@ def _held_besides(value: Any) -> list[Any]:
         held += gc.get_referents(value)
     elif issubclass(cls, defaultdict):
         held.append(value.default_factory)
-    dictionary = _dictionary_of(value) if cls.__dictoffset__ or cls is FunctionType else None
+    dictionary = own_attributes(value) if cls.__dictoffset__ or cls is FunctionType else None
     return held if dictionary is None else [*held, dictionary]
 
 
@@ -331,14 +348,6 @@ BOUND: Final = (BuiltinFunctionType, MethodWrapperType)
 """Native methods of what they are bound to, whose token is theirs."""
 
 
-def _dictionary_of(value: Any) -> dict[str, Any] | None:
-    try:
-        found = dictionary_of(value)
-    except ReferenceError:  # a weak proxy of what is dead
-        return None
-    return found if type(found) is dict else None
-
-
 def ended(alg: Algebra) -> None:
     """Some variables have ended, or slots were emptied: what only shadows refer to goes."""
     if alg.fresh or alg.lifetimes.suspects:
@@ -360,7 +369,7 @@ def note_rewritten(alg: Algebra, reference: Any, unknown: Token) -> None:
     if id(reference) not in alg.shadows:
         return
     if is_list(reference):
-        alg.lifetimes.hold(reference, parallel(reference, [unknown] * len(reference)))
+        alg.lifetimes.hold(reference, parallel(reference, [unknown] * count_of(reference)))
     else:
         tokens = alg.shadows[id(reference)][1]
         tokens.update(dict.fromkeys(tokens, unknown))

@@ -39,6 +39,9 @@ def typed_call(tape: Tape, t: Any, function: FunctionType, args: tuple[Any, ...]
         moving = [token for token, x in zip(t[1:], args) if token is not None and type(x) is not str]
         if not moving or len(moving) < len([token for token in t[1:] if token is not None]):
             return None
+        if any([type(x) is not float and tape.is_unknown(token) for token, x in zip(t[1:], args)]):
+            # Whole numbers are constant to a program, but these stand for what is differentiated: hashes.
+            return None
         split = split_of(function, True)
         if not split.given_up:
 

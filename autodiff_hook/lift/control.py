@@ -29,7 +29,8 @@ def invoke(m: Machine, count: int, keywords: tuple[str, ...] = ()) -> None:
     function, args = callees[0], [*callees[1:], *args]
     if not args and _is_global(m, function, "super"):
         args = _arguments_of_super(m)
-    instead = call_of_locals(m, function) if not args and _is_global(m, function, "locals") else None
+    asks = not args and (_is_global(m, function, "locals") or _is_named(m, function, "locals", "vars"))
+    instead = call_of_locals(m, function) if asks else None
     operands, names = instead or ([function, *args], keywords)
     m.perform("call", *operands, data=names)
 
@@ -37,6 +38,12 @@ def invoke(m: Machine, count: int, keywords: tuple[str, ...] = ()) -> None:
 def _is_global(m: Machine, function: Operand, name: str) -> bool:
     made = m.made.get(function) if isinstance(function, Variable) else None
     return made is not None and made.op == "global" and made.data == name
+
+
+def _is_named(m: Machine, function: Operand, *names: str) -> bool:
+    """Whether the body of a class asks for one of these names."""
+    made = m.made.get(function) if isinstance(function, Variable) else None
+    return made is not None and made.op == "name_get" and made.data in names
 
 
 def _arguments_of_super(m: Machine) -> list[Operand]:

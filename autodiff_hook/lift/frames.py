@@ -1,4 +1,7 @@
-"""``locals()`` in a function: what its names hold goes into the call, as what is lifted has no such frame."""
+"""``locals()``: what the names of a function hold goes into the call, or the namespace of the body of a class.
+
+What is lifted has no such frame.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,20 @@ def brought_up_to_date(function: Any, frame: Any, names: Any, /, **held: Any) ->
     return frame
 
 
+def namespace_of_body(function: Any, namespace: Any, /) -> Any:
+    """``locals()`` or ``vars()`` in the body of a class."""
+    return namespace if function is locals or function is vars else function()
+
+
 def call_of_locals(m: Machine, function: Operand) -> tuple[list[Operand], tuple[str, ...]] | None:
     """What is called in the place of ``locals``, with what, and by which names; None if what a cell holds is not known.
 
     Names that have no value here, whatever way is taken, are left out.
     """
     code, slots = m.code, slot_names(m.code)
-    if not is_function(code) or any(x.opname == "DELETE_DEREF" for x in dis.get_instructions(code)):
+    if not is_function(code):
+        return [Constant(namespace_of_body), function, m.namespace], ()
+    if any(x.opname == "DELETE_DEREF" for x in dis.get_instructions(code)):
         return None
     held: dict[str, Operand] = {}
     instead = names_held

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.runtime.lookup import dictionary_of
-from autodiff_hook.runtime.mirror import Mirror, attributes_of, form_of, formed, is_plain_kind, parts_of, tuple_like
+from autodiff_hook.runtime.lookup import dictionary_of, own_attributes
+from autodiff_hook.runtime.mirror import Mirror, attributes_with, form_of, formed, is_plain_kind, parts_of, tuple_like
 from autodiff_hook.runtime.references import added, record_buffer
 from autodiff_hook.runtime.slots import Attribute
 from autodiff_hook.tangent import Tangent
@@ -98,9 +98,10 @@ def _gradient(table: dict[int, Slots], value: Any, slot: Any, done: dict[int, An
             made += _gradients(table, value, found, done)
         return made
     if cls is dict:
-        return _of_parts(table, value, value.items(), done)
-    held = attributes_of(value) if is_plain_kind(cls) else ()
-    return _of_parts(table, value, held, done) if held else _of_form(table, value, slot, done)
+        return _of_parts(table, value, value.items(), done, value)
+    own = own_attributes(value) if is_plain_kind(cls) else None
+    held = attributes_with(value, own) if is_plain_kind(cls) else {}
+    return _of_parts(table, value, held.items(), done, own) if held else _of_form(table, value, slot, done)
 
 
 def _of_form(table: dict[int, Slots], value: Any, slot: Any, done: dict[int, Any]) -> Any:
@@ -120,8 +121,11 @@ def _of_form(table: dict[int, Slots], value: Any, slot: Any, done: dict[int, Any
     return _of_parts(table, value, parts_of(value, form), done)
 
 
-def _of_parts(table: dict[int, Slots], value: Any, parts: Any, done: dict[int, Any]) -> Any:
-    """The gradient of what has parts by key: a dict, an object, or a function, whose parts are in its cells."""
+def _of_parts(table: dict[int, Slots], value: Any, parts: Any, done: dict[int, Any], own: Any = None) -> Any:
+    """The gradient of what has parts by key: a dict, an object, or a function, whose parts are in its cells.
+
+    Objects that show one dict of attributes, their ``own``, and that dict have the same gradient by what is in it.
+    """
     fields: dict[Any, Any] = {}
     is_function = type(value) is FunctionType
     named = value if is_function else type(value)
@@ -134,7 +138,21 @@ def _of_parts(table: dict[int, Slots], value: Any, parts: Any, done: dict[int, A
             fields[k] = 0.0 if slot is None else slot
         else:
             fields[k] = ZEROS[cls] if cls in _INERT else _gradient(table, x, slot, done)
+    if own is not None:
+        others = done.setdefault(~id(own), [])
+        for key in own if others else ():
+            total = _sum(others[0][key], fields[key])
+            for each in (*others, fields):
+                each[key] = total
+        others.append(fields)
     return done[id(value)]
+
+
+def _sum(a: Any, b: Any) -> Any:
+    """The sum of two gradients with respect to one value."""
+    if a is b or a is None:
+        return b
+    return tuple_like(a, list(map(_sum, a, b))) if isinstance(a, tuple) else a + b
 
 
 def _captured(table: dict[int, Slots], function: FunctionType) -> Slots:

@@ -98,6 +98,15 @@ def dictionary_of(value: Any) -> Any:
     return None if has_in_type(cls, "__dict__") or FunctionType in asked else getattr(value, "__dict__", None)
 
 
+def own_attributes(value: Any) -> dict[str, Any] | None:
+    """``dictionary_of``, if it is a plain dict."""
+    try:
+        found = dictionary_of(value)
+    except ReferenceError:  # a weak proxy of what is dead
+        return None
+    return found if type(found) is dict else None
+
+
 def reader_of_dictionary(cls: type) -> Callable[[Any], Any] | None:
     """What gives the dict of an object of a class that has it in the usual way."""
     for base in cls.__mro__:

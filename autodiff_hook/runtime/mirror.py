@@ -16,7 +16,7 @@ from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import dense
 from autodiff_hook.runtime.kinds import ByClass, kind_of, remember
-from autodiff_hook.runtime.lookup import dictionary_of, slots_of
+from autodiff_hook.runtime.lookup import own_attributes, slots_of
 from autodiff_hook.runtime.parted import PARTED, blank, elements_of, fields_of, parted_form
 from autodiff_hook.tangent import Tangent
 
@@ -54,8 +54,8 @@ def _place_of(value: Any, kind: str, key: Any) -> Any:
     """What others may show, too, that has a part of a value: a captured variable, or an attribute in a dict."""
     if kind == "function":
         return id(value.__closure__[value.__code__.co_freevars.index(key)])
-    own = dictionary_of(value) if kind == "object" else None
-    return (id(own), key) if type(own) is dict and key in own else None
+    own = own_attributes(value) if kind == "object" else value if kind == "dict" else None
+    return None if own is None or key not in own else (id(own), key)
 
 
 _SHARED: Final = PARTED | {"list", "dict", "object", "function", "method"}
@@ -115,19 +115,20 @@ _PLAIN: Final[ByClass[bool]] = {}
 
 def attributes_of(value: Any) -> list[tuple[str, Any]]:
     """The attributes of an object, those in slots too."""
-    try:
-        own = dictionary_of(value)
-    except ReferenceError:  # a weak proxy of what is dead
-        return []
+    return list(attributes_with(value, own_attributes(value)).items())
+
+
+def attributes_with(value: Any, own: dict[str, Any] | None) -> dict[str, Any]:
+    """The attributes of an object that has this dict of them."""
     slots = slots_of(type(value))
     if not slots:
-        return list(own.items()) if isinstance(own, dict) else []
-    found = dict(own) if isinstance(own, dict) else {}
+        return own or {}
+    found = dict(own or ())
     for name in slots:
         # A slot that is empty has no value, whatever __getattr__ would give.
         with contextlib.suppress(AttributeError):
             found.setdefault(name, object.__getattribute__(value, name))
-    return list(found.items())
+    return found
 
 
 def _captured(function: FunctionType) -> list[tuple[str, Any]]:

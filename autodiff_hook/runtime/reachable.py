@@ -381,14 +381,15 @@ def names_in(code: CodeType) -> frozenset[str]:
 
 def _texts_in(code: CodeType) -> list[str]:
     """The names in texts by which code may ask for globals and attributes."""
-    texts = [] if _BY_TEXTS.isdisjoint(code.co_names) else [x for x in code.co_consts if type(x) is str]
+    texts = [] if BY_TEXTS.isdisjoint(code.co_names) else [x for x in code.co_consts if type(x) is str]
     if _OF_CODE.isdisjoint(code.co_names):
         return [text for text in texts if text.isidentifier()]
     return [word for text in texts for word in re.findall(r"\w+", text)]
 
 
 _OF_CODE: Final = frozenset({"eval", "exec", "compile"})
-_BY_TEXTS: Final = _OF_CODE | {"getattr", "globals", "vars", "__dict__", "attrgetter", "methodcaller"}
+BY_TEXTS: Final = _OF_CODE | {"getattr", "globals", "vars", "__dict__", "attrgetter", "methodcaller"}
+"""What asks for globals and attributes by texts."""
 
 
 _names: Final[ByCode[frozenset[str]]] = ByCode(1 << 14)

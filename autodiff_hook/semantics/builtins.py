@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_hook.algebras.searching import reaches
-from autodiff_hook.algebras.shadows import Algebra, Result, kind, lose, some
+from autodiff_hook.algebras.shadows import Algebra, Result, kind, load, lose, some
 from autodiff_hook.semantics.generators import exchange_of, resumed
 from autodiff_hook.semantics.items import getitem
 from autodiff_hook.semantics.iteration import (
@@ -22,6 +22,7 @@ from autodiff_hook.semantics.iteration import (
     is_iteration,
     is_view,
     iteration,
+    key_pairs,
     python_method,
     unknown_of,
 )
@@ -66,12 +67,14 @@ def reversed_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     if method is not None:
         return apply(alg, (None, t[0]), method, (sequence,), {})
     if is_view(sequence) or kind(sequence) == "dict":
-        pairs = list(get_iter(alg, t, None, sequence)[0])
+        pairs = list(get_iter(alg, t, None, sequence)[0] if is_view(sequence) else key_pairs(alg, sequence))
         return iteration(alg, _given_pairs(pairs[::-1])), None
     if not hasattr(sequence, "__getitem__") or not hasattr(sequence, "__len__"):
         return builtins.reversed(sequence), None
     shown: type = type(builtins.reversed([])) if type(sequence) is list else builtins.reversed
-    return iteration(alg, _reversed_pairs(alg, t[0], sequence, len(sequence)), shown), None
+    if isinstance(sequence, list):
+        return iteration(alg, _list_backwards(alg, sequence, list.__len__(sequence) - 1), shown), None
+    return iteration(alg, _backwards(alg, t[0], sequence, len(sequence)), shown), None
 
 
 def _given_pairs(pairs: list[Any]) -> Pairs:
@@ -79,7 +82,15 @@ def _given_pairs(pairs: list[Any]) -> Pairs:
         yield pair
 
 
-def _reversed_pairs(alg: Algebra, token: Any, sequence: Any, count: int) -> Pairs:
+def _list_backwards(alg: Algebra, items: list[Any], index: int) -> Pairs:
+    """The items of a list, whatever its class says of items by place."""
+    while 0 <= index < list.__len__(items):
+        item = list.__getitem__(items, index)
+        yield item, load(alg, items, index, item)
+        index -= 1
+
+
+def _backwards(alg: Algebra, token: Any, sequence: Any, count: int) -> Pairs:
     for index in range(count - 1, -1, -1):
         if index >= len(sequence):
             return

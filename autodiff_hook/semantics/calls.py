@@ -38,7 +38,15 @@ from autodiff_hook.semantics.instances import instantiate
 from autodiff_hook.semantics.iteration import get_iter
 from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, WITH_OPTIONS, Args, Kwargs, meaning_of
 from autodiff_hook.semantics.methods import Method, method_of
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, call_showing, loses, search_of, written
+from autodiff_hook.semantics.opaque import (
+    call_constant,
+    call_opaque,
+    call_showing,
+    loses,
+    of_lost_integers,
+    search_of,
+    written,
+)
 from autodiff_hook.semantics.outputs import call_with_out, writes_result
 from autodiff_hook.semantics.overrides import call_overridden, is_overridden
 from autodiff_hook.semantics.partials import call_partial
@@ -56,11 +64,13 @@ from autodiff_hook.semantics.rule_arguments import (
 from autodiff_hook.semantics.rules import call_rule, rule_for
 from autodiff_hook.semantics.scope import in_library, in_scope, is_method_of_container
 from autodiff_hook.semantics.subclasses import (
+    WRAPS,
     asking,
     call_function_override,
     is_function_overridden,
     is_subclass,
     rule_behind,
+    wraps,
 )
 
 _FLOAT: Final = (float,)
@@ -180,14 +190,16 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
 def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """What ``apply`` gives for all but functions and classes in Python that nobody knows more of."""
     args, kwargs = named_output(function, args, kwargs)
+    if is_overridden(function, args, kwargs):
+        return call_overridden(alg, t, function, args, kwargs)
+    if type(function) is MethodDescriptorType and function in _WRAPPED and any(map(wraps, args)):
+        return call_opaque(alg, t[1:], function, args, kwargs, WRAPS)
     if fills_array(function, args, kwargs):
         return call_with_out(alg, t, function, args, kwargs)
     meaning = WITH_OPTIONS.get(id(function)) if kwargs else None
     if meaning is not None:
         return meaning(alg, t[1:], args, kwargs)
     misfit = None
-    if is_overridden(function, args):
-        return call_overridden(alg, t, function, args, kwargs)
     if is_function_overridden(function, args):
         return call_function_override(alg, t, function, args, kwargs)
     if registry.has_rules(function):
@@ -220,17 +232,23 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
         inner = asking(function, args) if any(map(is_subclass, args)) else None
         if inner is not None:
             return apply(alg, t, inner, args, kwargs)
+        if isinstance(function, (np.ufunc, DISPATCHED)) and any(map(wraps, args)):
+            return call_opaque(alg, t[1:], function, args, kwargs, WRAPS)
         # What a rule pack declares stores nothing itself, but may show objects, and so run their code.
         shows = function is not type and registry.reason(function) is not None
         value, token = (call_showing if shows else call_constant)(alg, function, args, kwargs)
         kept = is_odd(value) and function not in _EMPTY and not holds_places(value)
         if kept and loses(alg, t[1:], function, args, kwargs):
             return value, alg.unknown(odd_result(function, value))
+        if token is None and _INTEGERS.issuperset(map(type, args)):
+            token = of_lost_integers(alg, t[1:], value)
         return value, written(alg, t[1:], function, args, kwargs, value) if token is None else token
     return _unfold(alg, t, function, args, kwargs)
 
 
 _AS_THEY_ARE: Final = frozenset({float, int, bool, str, type(None), np.ndarray, np.float64, list, tuple, slice})
+_WRAPPED: Final = (np.ufunc.accumulate, np.ufunc.reduceat)
+_INTEGERS: Final = frozenset({int, bool})
 _EMPTY: Final = (np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like)
 
 

@@ -14,6 +14,7 @@ from autodiff_hook.algebras.lifetimes import enter_weakly
 from autodiff_hook.algebras.shadows import (
     Algebra,
     Result,
+    count_of,
     drop_key,
     ended,
     is_list,
@@ -105,7 +106,7 @@ def list_item(alg: Algebra, value: Any, owner: list[Any], key: Any) -> Result:
     """The item of a list, deque or ``array.array`` that ``value`` is, or a slice, with its token."""
     if isinstance(key, slice):
         found = known(alg, owner)
-        note_given(alg, owner, value, range(len(owner))[key])
+        note_given(alg, owner, value, range(count_of(owner))[key])
         note_made(alg, value)
         if found is not None:
             keep_all(alg, value, found[key])

@@ -51,12 +51,17 @@ class CarriedIterator:
     def __next__(self) -> Any:
         return next(self.pairs)[0]
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce__(self) -> Any:
         raise NotDifferentiable(_COPIED, place=user_location(), remedies=_COPIES)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.__reduce__()
 
     def __getattr__(self, name: str) -> Any:
         if name == "__length_hint__":
             raise _of_unknown_length()
+        if name == "__setstate__":
+            return self.__reduce__()
         raise AttributeError(name, name=name, obj=self)
 
 
@@ -117,7 +122,7 @@ def get_iter(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
     if form == "array":
         return _array_pairs(alg, value, t[0]), None
     if form == "set":
-        return _set_pairs(alg, value), None
+        return set_pairs(alg, value), None
     if form == "dict":
         return key_pairs(alg, value), None
     if form == "deque":
@@ -155,7 +160,7 @@ def how(alg: Algebra, value: Any, moves: bool) -> str:
         return "sequence" if python is None else "object"
     if form == "array":
         return "array" if value.ndim and (value.dtype.kind in "fciuO" or moves) else "plain"
-    if form == "set":
+    if python is None and form == "set":
         return "set" if known(alg, value) or id(value) in alg.losses else "plain"
     if python is None and form == "dict":
         return "dict" if known(alg, value) else "plain"
@@ -259,8 +264,8 @@ def _array_pairs(alg: Algebra, array: Any, token: Any) -> Pairs:
         yield item, part_of(alg, array, index, item, token)
 
 
-def _set_pairs(alg: Algebra, items: Any) -> Pairs:
-    for item in items:
+def set_pairs(alg: Algebra, items: Any) -> Pairs:
+    for item in (frozenset if isinstance(items, frozenset) else set).__iter__(items):
         yield item, load(alg, items, item, item)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict, defaultdict
 from types import FunctionType
 from typing import Any
@@ -26,6 +27,7 @@ from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
 from autodiff_hook.semantics.keys import load_by
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, call_method, giving_owner, means, natively
+from autodiff_hook.semantics.opaque import call_opaque
 
 
 @means(dict.get)
@@ -112,7 +114,7 @@ def put(alg: Algebra, owner: dict[Any, Any], key: Any, value: Any, moving: Any, 
 
 
 def _merge(alg: Algebra, owner: dict[Any, Any], other: Any, moving: Token) -> None:
-    if kind(other) == "dict":
+    if _is_taken_whole(owner, other):
         for key in list(dict.keys(other)):
             value = dict.__getitem__(other, key)
             put(alg, owner, key, value, load_key(alg, other, key), load(alg, other, key, value))
@@ -122,6 +124,14 @@ def _merge(alg: Algebra, owner: dict[Any, Any], other: Any, moving: Token) -> No
         for item, token in get_iter(alg, (moving,), None, other)[0]:
             (key, value), parts = unpack(alg, (token,), (2, None), item)
             put(alg, owner, key, value, *((None, None) if parts is None else parts))
+
+
+def _is_taken_whole(owner: Any, other: Any) -> bool:
+    """Whether a dict takes over what another one has, and does not ask that for its keys and for each item."""
+    cls = type(other)
+    if kind(other) != "dict" or cls in (dict, OrderedDict, defaultdict):
+        return kind(other) == "dict"
+    return not isinstance(owner, OrderedDict) and find_in_type(cls, "__iter__") is dict.__iter__
 
 
 def _merge_mapping(alg: Algebra, owner: dict[Any, Any], other: Any, function: Any = None) -> None:
@@ -187,6 +197,8 @@ natively(OrderedDict.move_to_end)
 def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict | dict``: a new dict."""
     a, b = args
+    if not (_is_taken_whole({}, a) and _is_taken_whole({}, b)):
+        return _merged_by_keys(alg, t, a, b, a)
     result = a | b
     for key in result:
         keep(alg, result, key, load(alg, b if key in b else a, key, result[key]))
@@ -198,7 +210,19 @@ def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 @means(dict.__ror__, OrderedDict.__ror__, defaultdict.__ror__)
 def merged_into(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict | dict``, asked of the second."""
-    return merged(alg, t[::-1], args[::-1], kwargs)
+    b, a = args
+    whole = _is_taken_whole({}, a) and _is_taken_whole({}, b)
+    return merged(alg, t[::-1], (a, b), kwargs) if whole else _merged_by_keys(alg, t[::-1], a, b, b)
+
+
+def _merged_by_keys(alg: Algebra, t: Any, a: Any, b: Any, owner: Any) -> Result:
+    """``a | b`` where one of them is asked for its items; ``owner`` is the one whose method it is."""
+    if isinstance(owner, defaultdict):
+        return call_opaque(alg, t, operator.or_, (a, b), {}, "of what says itself what it holds")
+    cls = type(owner) if isinstance(owner, OrderedDict) else dict
+    made, _ = apply(alg, (None, t[0]), cls, (a,), {})
+    apply(alg, (None, None, t[1]), cls.update, (made, b), {})
+    return made, None
 
 
 means(dict.__ior__, OrderedDict.__ior__)(giving_owner(dict_update))
@@ -225,7 +249,7 @@ def map_add(alg: Algebra, t: Any, data: Any, owner: Any, key: Any, value: Any) -
 
 def dict_merge(alg: Algebra, t: Any, data: Any, owner: Any, other: Any, function: Any) -> Result:
     """Keyword arguments for a call, put together."""
-    if kind(other) != "dict":
+    if not _is_taken_whole(owner, other):
         require_mapping(other, function)
         _merge_mapping(alg, owner, other, function)
         return None, None

@@ -215,6 +215,13 @@ def first_lost(alg: Algebra, tokens: Any) -> Token:
     return None
 
 
+def of_lost_integers(alg: Algebra, tokens: Any, value: Any) -> Token:
+    """The token of whole numbers that were made of unknown ones, which may be what is left of a float (a hash)."""
+    several = type(value) is tuple and {*map(type, value)} == {int}
+    lost = first_lost(alg, tokens) if several or type(value) is int else None
+    return (lost,) * len(value) if several and lost is not None else lost
+
+
 def remembers(function: Any) -> bool:
     """Whether native code goes on with what it was given after the call has returned: another thread, or an object."""
     if getattr(function, "__module__", None) == "_thread":

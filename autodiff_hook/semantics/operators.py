@@ -94,6 +94,10 @@ def _binary(alg: Algebra, t: Any, op: str, function: Any, a: Any, b: Any) -> Res
         return repeat(alg, t, a, b)
     if "object" in kinds and (isinstance(a, np.number) or isinstance(b, np.number)):
         other = type(b if kinds[1] == "object" else a)
+        if op in UFUNCS and python_method(a if kinds[0] == "object" else b, "__array_wrap__") is not None:
+            # Numbers of NumPy's ask it for the array alone.
+            pairs = [apply(alg, (None, token), np.asarray, (x,), {}) for x, token in zip((a, b), t)]
+            return apply(alg, (None, *[token for _, token in pairs]), UFUNCS[op], tuple([x for x, _ in pairs]), {})
         if op in UFUNCS and (find_in_type(other, "__array__") is not None or _is_sequence(other)):
             return apply(alg, (None, *t), UFUNCS[op], (a, b), {})
         unboxed = [x.item() if isinstance(x, np.number) else x for x in (a, b)]
@@ -171,6 +175,8 @@ def _inplace_array(alg: Algebra, t: Any, op: str, a: Any, b: Any) -> Result:
     """``a op= b`` for an array: the plain operation on a copy, then a store of all of it."""
     if quiet(alg, t):
         return INPLACE[op](a, b), None
+    if op in UFUNCS and (overrides(a) or overrides(b)):
+        return call_overridden(alg, (None, *t, t[:1]), UFUNCS[op], (a, b), {"out": (a,)})
     before = alg.read(a, t[0])
     operand = a if a.dtype.kind == "O" else np.ndarray.copy(a)
     if op in UFUNCS and not type(a) is np.ndarray is type(b):

@@ -16,6 +16,8 @@ from autodiff_hook.semantics.arrays import store_array
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, means
 from autodiff_hook.semantics.opaque import call_constant, call_opaque, loses
+from autodiff_hook.semantics.rules import converted
+from autodiff_hook.semantics.subclasses import wraps
 
 
 def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
@@ -40,7 +42,11 @@ def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
     if isinstance(function, np.ufunc) and "where" in kwargs and function.nout == 1 and out is not ...:
         target, before = (out[0], own and own[0]) if isinstance(out, tuple) else (out, own)
         return enter(alg, (None, before, None, *tokens[1:]), library.stored_part, (target, function, *args), named)
-    value, token = apply(alg, tokens, function, args, named)
+    # What is written to an array no class has a say of.
+    again = converted(alg, function, args, tokens[1:]) if any(map(wraps, args)) else None
+    value, token = (
+        apply(alg, tokens, function, args, named) if again is None else apply(alg, again[0], function, again[1], named)
+    )
     if out is ...:
         return apply(alg, (None, token), np.asarray, (value,), {})
     if not isinstance(out, tuple):

@@ -17,11 +17,18 @@ _PLAIN: Final = frozenset({np.ndarray, np.float64, float, int, bool, complex})
 _METHODS: Final = (np.ufunc.reduce, np.ufunc.accumulate, np.ufunc.reduceat, np.ufunc.outer, np.ufunc.at)
 
 
-def is_overridden(function: Any, args: Any) -> bool:
+def is_overridden(function: Any, args: Any, kwargs: Any) -> bool:
     """Whether a call of a ufunc, or of a method of one, is one of the ``__array_ufunc__`` of an argument."""
-    if isinstance(function, np.ufunc):
-        return any([overrides(x) for x in args])
-    return type(function) is MethodDescriptorType and function in _METHODS and any([overrides(x) for x in args[1:]])
+    if not isinstance(function, np.ufunc):
+        if type(function) is not MethodDescriptorType or function not in _METHODS:
+            return False
+        args = args[1:]
+    return any([overrides(x) for x in (*args, *_outputs(kwargs))])
+
+
+def _outputs(kwargs: Any) -> tuple[Any, ...]:
+    out = kwargs.get("out", ())
+    return out if type(out) is tuple else (out,)
 
 
 def overrides(value: Any) -> bool:
@@ -35,15 +42,33 @@ def call_overridden(alg: Algebra, t: Any, function: Any, args: Any, kwargs: Any)
     if not isinstance(function, np.ufunc):
         ufunc, *args = args
         name, t = function.__name__, t[1:]
+    args, kwargs, t = _normalised(ufunc, name, args, kwargs, t)
+    values = (*args, *_outputs(kwargs))
+    tokens = t[1 : 1 + len(args)]
+    if "out" in kwargs:
+        tokens += t[1 + len(args) + [*kwargs].index("out")] or (None,) * len(kwargs["out"])
     order: list[int] = []
-    for place, value in enumerate(args):
-        if overrides(value) and all(type(args[other]) is not type(value) for other in order):
-            bases = [i for i, other in enumerate(order) if issubclass(type(value), type(args[other]))]
+    for place, value in enumerate(values):
+        if overrides(value) and all(type(values[other]) is not type(value) for other in order):
+            bases = [i for i, other in enumerate(order) if issubclass(type(value), type(values[other]))]
             order.insert(bases[0] if bases else len(order), place)
     for place in order:
-        method = python_method(args[place], "__array_ufunc__")
-        tokens = (None, t[1 + place], None, None, *t[1:])
-        value, token = apply(alg, tokens, method, (args[place], ufunc, name, *args), kwargs)
+        method = python_method(values[place], "__array_ufunc__")
+        given = (None, tokens[place], None, None, *t[1:])
+        value, token = apply(alg, given, method, (values[place], ufunc, name, *args), kwargs)
         if value is not NotImplemented:
             return value, token
     return getattr(ufunc, name)(*args, **kwargs), None
+
+
+def _normalised(ufunc: Any, name: str, args: Any, kwargs: Any, t: Any) -> Any:
+    """The arguments, by place and by name, and the tokens as ``__array_ufunc__`` is given them: outputs as a tuple."""
+    given = dict(zip(kwargs, t[1 + len(args) :]))
+    if name == "__call__" and len(args) > ufunc.nin:
+        kwargs = {**kwargs, "out": tuple(args[ufunc.nin :])}
+        given["out"] = t[1 + ufunc.nin : 1 + len(args)]
+        args = args[: ufunc.nin]
+    elif "out" in kwargs and type(kwargs["out"]) is not tuple:
+        kwargs = {**kwargs, "out": (kwargs["out"],)}
+        given["out"] = (given["out"],)
+    return args, kwargs, (*t[: 1 + len(args)], *map(given.get, kwargs))

@@ -31,10 +31,10 @@ from autodiff_hook.semantics.object_arrays import (
     makes_objects,
     takes_objects,
 )
-from autodiff_hook.semantics.opaque import call_constant, call_opaque, first_lost, is_text, written
+from autodiff_hook.semantics.opaque import call_constant, call_opaque, first_lost, is_text, of_lost_integers, written
 from autodiff_hook.semantics.records import call_on_records, handles_records, made_records, makes_records
 from autodiff_hook.semantics.structures import gather
-from autodiff_hook.semantics.subclasses import call_of_subclasses, has_subclasses
+from autodiff_hook.semantics.subclasses import call_of_subclasses, call_wrapping, has_subclasses, wraps
 
 
 def rule_for(function: Any, args: tuple[Any, ...], kwargs: Any = ()) -> Rule | None:
@@ -176,6 +176,8 @@ def call_rule(alg: Algebra, t: Any, rule: Any, function: Any, args: tuple[Any, .
         if args and kind(args[0]) == "object" and hands_on(function, type(args[0])):
             return apply(alg, (None, *t), function._implementation, args, kwargs)
         again = converted(alg, function, args, t)
+        if again is not None and any(map(wraps, args)):
+            return call_wrapping(alg, t, function, args, kwargs, again[1], again[0])
         if again is not None:
             return apply(alg, again[0], function, again[1], kwargs)
         if takes_objects(function, args):
@@ -195,7 +197,7 @@ def _checked(alg: Algebra, value: Any, token: Token, function: Any, args: Args, 
         return value, None if any(moving is not None and _has_floats(x) for x, moving in pairs) else token
     if type(value) is not np.ndarray and is_strange(value, args):
         return value, lose(alg, value, alg.unknown(failure(function, _STRANGE)))
-    lost = first_lost(alg, tokens) if type(value) is int else None
+    lost = of_lost_integers(alg, tokens, value)
     return value, token if lost is None else lost
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, keep_all, kind, known, load, to_change
 from autodiff_hook.semantics.items import materialised
-from autodiff_hook.semantics.iteration import ITEMS, VIEWS, get_iter, is_view
+from autodiff_hook.semantics.iteration import ITEMS, VIEWS, get_iter, is_view, iteration, set_pairs
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, giving_owner, means
 
 
@@ -21,6 +21,21 @@ def _members(alg: Algebra, t: Any, sources: Any) -> dict[Any, Any]:
     return found
 
 
+def _held(alg: Algebra, token: Any, source: Any) -> tuple[list[Any], list[Any]]:
+    """The members that a set takes over, with their tokens: of another set those that it has, whatever it says."""
+    if kind(source) != "set":
+        values, tokens = materialised(alg, token, source)
+        return list(values), list(tokens)
+    pairs = list(set_pairs(alg, source))
+    return [member for member, _ in pairs], [moving for _, moving in pairs]
+
+
+@means(set.__iter__, frozenset.__iter__)
+def set_iter(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``set.__iter__``, which a class calls from its own."""
+    return iteration(alg, set_pairs(alg, args[0]), type(iter(set()))), None
+
+
 def _operands(alg: Algebra, t: Any, args: Args) -> tuple[list[Any], dict[int, Any]]:
     """The operands of a set operation, and the tokens in them, by identity.
 
@@ -30,7 +45,7 @@ def _operands(alg: Algebra, t: Any, args: Args) -> tuple[list[Any], dict[int, An
     operands: list[Any] = []
     moving: dict[int, Any] = {}
     for token, source in zip(t, args):
-        values, tokens = materialised(alg, token, source)
+        values, tokens = _held(alg, token, source)
         operands.append(source if kind(source) in ("set", "dict") or is_view(source) else values)
         for value, part in zip(values, tokens):
             moving.setdefault(id(value), part)
@@ -103,15 +118,15 @@ def set_add(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def set_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     owner, *others = args
     for moving, source in zip(t[1:], others):
-        pairs = get_iter(alg, (moving,), None, list(source) if source is owner else source)[0]
         if kind(source) in ("set", "dict"):
+            pairs = list(zip(*_held(alg, moving, source)))
             # A set makes room for all of them at once, and its order is another one then.
             pairs = [(value, token) for value, token in pairs if not set.__contains__(owner, value)]
             set.update(owner, source)
             for value, token in pairs:
                 keep(alg, owner, value, token)
             continue
-        for value, token in pairs:
+        for value, token in get_iter(alg, (moving,), None, source)[0]:
             set_add(alg, (None, token), (owner, value), {})
     return None, None
 

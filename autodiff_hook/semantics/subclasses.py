@@ -164,15 +164,47 @@ def _strange(alg: Algebra, function: Any, value: Any) -> Token:
 
 
 def _wrapper(args: Args) -> Any:
-    """The argument whose class wraps the result of a ufunc."""
-    arrays = [x for x in args if kind(x) == "array" and type(x) is not np.ndarray]
-    return max(arrays, key=lambda x: getattr(x, "__array_priority__", 0.0), default=None)
+    """The argument whose class wraps the result of a ufunc; None if that is left as it is."""
+    arrays = [x for x in args if kind(x) == "array" and type(x) is not np.ndarray or wraps(x)]
+    found = max(arrays, key=_priority, default=None)
+    return None if np.ndarray in map(type, args) and found is not None and _priority(found) < 0.0 else found
+
+
+def _priority(value: Any) -> float:
+    return getattr(value, "__array_priority__", 0.0)
+
+
+WRAPS: Final = "of which a class says what the result is (__array_wrap__)"
+
+
+def wraps(value: Any) -> bool:
+    """Whether a value is no array, but its class says in Python what NumPy is to make of results."""
+    return kind(value) == "object" and python_method(value, "__array_wrap__") is not None
 
 
 def _wrapped(alg: Algebra, rule: Any, ufunc: Any, args: Args, kwargs: Kwargs, whole: Any, t: Any) -> Result:
     """A call of a ufunc whose result an ``__array_wrap__`` in Python gets."""
-    wrapping = _wrapper(args)
     behind, token = alg.call_rule(rule, ufunc, *_all_unwrapped(args, kwargs), whole)
+    return _given_to_wrapper(alg, ufunc, args, t, behind, token)
+
+
+def call_wrapping(
+    alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs, arrays: tuple[Any, ...], tokens: Any
+) -> Result:
+    """A call with what has an ``__array_wrap__`` in Python, and with the ``arrays`` that NumPy makes of that."""
+    behind, token = apply(alg, tokens, function, arrays, kwargs)
+    if not isinstance(function, np.ufunc):
+        value = function(*args, **kwargs)
+        if type(value) is type(behind) and np.array_equal(value, behind, equal_nan=True):
+            return behind, token
+        return call_opaque(alg, t, function, args, kwargs, WRAPS)
+    return _given_to_wrapper(alg, function, args, t, behind, token)
+
+
+def _given_to_wrapper(alg: Algebra, ufunc: Any, args: Args, t: Any, behind: Any, token: Any) -> Result:
+    wrapping = _wrapper(args)
+    if wrapping is None:
+        return behind, token
     several = ufunc.nout > 1
     made, tokens = (behind, token) if several else ((behind,), (token,))
     own = t[next(place for place, x in enumerate(args) if x is wrapping)]

@@ -259,3 +259,29 @@ def test_special_values():
     assert gradient(lambda x: x * math.inf, 1.0) == (math.inf,)
     assert gradient(lambda x: x / x if x else 0.0 * x, 0.0) == (0.0,)
     assert gradient(lambda x: x**2, -0.0) == (0.0,)
+
+
+class Shared:
+    """Its objects may show one dict of attributes."""
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_objects_that_show_one_dict_of_attributes_have_one_gradient_by_them(count):
+    def f(objects, table, last):
+        total = 0.0
+        for factor, each in enumerate(objects, 1):
+            total += factor * each.v * each.pair[0] * each.row[1]
+        return total * table["v"] * last.pair[1]
+
+    for v in (1.5, 0.7, 2.0):
+        objects = [Shared() for _ in range(count)]
+        for each in objects[1:]:
+            each.__dict__ = objects[0].__dict__
+        objects[0].v, objects[0].pair, objects[0].row = v, (v, 3.0), np.array([1.0, 2.0])
+        grads = gradient(f, objects, vars(objects[0]), objects[-1])
+        whole = sum(range(1, count + 1)) * v * v * 3.0
+        for grad in (*grads[0], grads[1], grads[2]):
+            found = grad if isinstance(grad, dict) else {name: getattr(grad, name) for name in ("v", "pair", "row")}
+            assert found["v"] == pytest.approx(2 * 2 * whole) and found["pair"][0] == pytest.approx(2 * whole)
+            assert found["pair"][1] == pytest.approx(2 * v * whole / 3.0)
+            np.testing.assert_allclose(found["row"], [0.0, v * whole])

@@ -24,6 +24,47 @@ class Named(Labelled):
     pass
 
 
+class Filled(NDArrayOperatorsMixin):
+    """It knows of arrays for the result."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **kwargs):
+        data = [x.data if isinstance(x, Filled) else x for x in inputs]
+        if out:
+            kwargs["out"] = tuple([x.data if isinstance(x, Filled) else x for x in out])
+        found = getattr(ufunc, method)(*data, **kwargs)
+        return out[0] if out else Filled(found)
+
+
+def filled(x, fill):
+    held = Filled(W * x)
+    fill(held, W + x)
+    return (held.data**2).sum()
+
+
+def added_in_place(x, other):
+    held = W * x
+    held += other
+    return (held**2).sum()
+
+
+class Tagged(np.ndarray):
+    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **kwargs):
+        data = [np.asarray(x) for x in inputs]
+        if out:
+            kwargs["out"] = tuple([np.asarray(x) for x in out])
+        found = 2.0 * getattr(ufunc, method)(*data, **kwargs)
+        return out[0] if out else found.view(Tagged)
+
+
+def tagged_in_place(x):
+    held = (W * x).view(Tagged)
+    held *= x
+    return float(np.asarray(held * held).sum())
+
+
 class Deaf(Labelled):
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         return NotImplemented
@@ -39,6 +80,14 @@ PROGRAMS = {
     "scalar ** object": lambda x: (np.exp(x) ** Labelled(W, "a")).data.sum(),
     "options": lambda x: np.add(Labelled(W * x, "a"), x, dtype=float).data.sum(),
     "maximum": lambda x: np.maximum(Labelled(W * x, "a"), 0.3).data.sum(),
+    "out by name": lambda x: filled(x, lambda held, a: np.multiply(a, x, out=held)),
+    "out of the class itself": lambda x: filled(x, lambda held, a: np.multiply(held, a, out=held)),
+    "out by place": lambda x: filled(x, lambda held, a: np.multiply(a, x, held)),
+    "out as a tuple": lambda x: filled(x, lambda held, a: np.divmod(a, x, out=(np.empty(3), held))),
+    "out of a method": lambda x: filled(x, lambda held, a: np.add.accumulate(a, out=held)),
+    "out = an array": lambda x: (lambda out: (np.exp(Filled(W * x), out=out), out.sum())[1])(np.empty(3)),
+    "array += object": lambda x: added_in_place(x, Filled(W + x)),
+    "derived array *= number": tagged_in_place,
     "closed over": lambda x: (lambda held: np.exp(held).data.sum())(Labelled(W * x, "a")),
 }
 

@@ -425,8 +425,15 @@ by_a_hash = [
         *(lambda x: hash((np.array([x]).tobytes(), None)), lambda x: hash(frozenset([x]))),
         *(lambda x: hash(x) ^ hash((x, 1)), lambda x: -hash(x) * 31 + 7, lambda x: abs(hash(x)) % (1 << 31) << 1),
         lambda x: functools.reduce(xor, map(hash, [x, x * x])),
+        *(lambda x: divmod(hash(x), 1 << 31)[1], lambda x: divmod(hash(x), 1 << 31)),
+        *(lambda x: math.isqrt(abs(hash(x))), lambda x: math.gcd(hash(x), hash(x) << 1)),
+        *(lambda x: mixed(hash(x), hash(str(x))), lambda x: functools.reduce(mixed, [hash(x), 3], 7)),
     )
 ]
+
+
+def mixed(a, b):
+    return a * 31 + b
 
 
 def kept_in_a_list(x):

@@ -8,6 +8,7 @@ from collections import Counter, OrderedDict, UserDict, UserList, defaultdict, n
 import numpy as np
 import pytest
 from helpers import gradient_at
+from in_all_modes import MODES, differences
 
 from autodiff_hook import NotDifferentiable, gradient, hvp, jvp, withgradient
 
@@ -436,3 +437,132 @@ def test_forward_mode():
     step = 1e-5
     second = (gradient(three_kinds, 1.3 + step)[0] - gradient(three_kinds, 1.3 - step)[0]) / (2 * step)
     assert hvp(three_kinds, (1.3,), (1.0,)) == (pytest.approx(second, rel=1e-5),)
+
+
+class Turned(dict):
+    """It is iterated over in its own way, and so asked for its keys and items where a copy is made."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 2.0
+
+    def __iter__(self):
+        return reversed(list(super().__iter__()))
+
+
+class Part(Turned):
+    def keys(self):
+        return ["a"]
+
+
+class Twofold(dict):
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 2.0
+
+
+class TwofoldInOrder(OrderedDict):
+    def __getitem__(self, key):
+        return super().__getitem__(key) * 2.0
+
+
+def added(d, other):
+    d.update(other)
+    return d
+
+
+def joined(d, other):
+    d |= other
+    return d
+
+
+COPIES = {
+    "dict": dict,
+    "display": lambda d: {"z": 1.0, **d},
+    "update": lambda d: added({"z": 1.0}, d),
+    "|=": lambda d: joined({"z": 1.0}, d),
+    "from the left": lambda d: d | {"z": 1.0},
+    "from the right": lambda d: {"z": 1.0} | d,
+    "copy": lambda d: d.copy(),
+    "keywords": lambda d: (lambda **named: named)(**d),
+    "by name": lambda d: dict(d, z=1.0),
+    "the same class": lambda d: type(d)(d),
+    "an ordered one": OrderedDict,
+    "one with a default": lambda d: defaultdict(float, d),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("cls", [Turned, Part, Twofold, TwofoldInOrder])
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_of_derived_dicts(name, cls, mode):
+    def f(x):
+        return sum(i * v * v for i, v in enumerate(COPIES[name](cls(a=x, b=x * x)).values(), 1))
+
+    for x in (0.7, 1.3, 0.9):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4)
+        assert withgradient(f, x)[0] == pytest.approx(f(x))
+
+
+class Padded(list):
+    """What its class says of items and of its length is not what native code finds."""
+
+    def __iter__(self):
+        return iter([v * 3.0 for v in super().__iter__()])
+
+    def __getitem__(self, i):
+        return super().__getitem__(i) * 2.0
+
+    def __len__(self):
+        return super().__len__() + 1
+
+
+class Trebled(set):
+    def __iter__(self):
+        return iter([v * 3.0 for v in super().__iter__()])
+
+
+def trebled(*members):
+    made = Trebled()
+    for member in members:
+        made.add(member)
+    return made
+
+
+def weighed(items):
+    return sum(i * v * v for i, v in enumerate(items, 1))
+
+
+TAKEN = {
+    "list": lambda x: weighed(list(Padded([x, x * x]))),
+    "star": lambda x: weighed([1.0, *Padded([x, x * x])]),
+    "extend": lambda x: weighed(extended([1.0], Padded([x, x * x]))),
+    "item": lambda x: Padded([x, x * x])[1] * x,
+    "length": lambda x: len(Padded([x])) * x,
+    "pop": lambda x: Padded([x, x * x]).pop() * x,
+    "reversed": lambda x: weighed(reversed(Padded([x, x * x]))),
+    "reversed dict": lambda x: {"a": x, "b": x * x}[next(reversed(Turned(a=1, b=2)))] * x,
+    "set": lambda x: weighed(sorted(set(trebled(x, x * x)))),
+    "frozenset": lambda x: weighed(sorted(frozenset(trebled(x, x * x)))),
+    "union": lambda x: weighed(sorted({1.0} | trebled(x, x * x))),
+    "set.union": lambda x: weighed(sorted({1.0}.union(trebled(x, x * x)))),
+    "set.update": lambda x: weighed(sorted(updated({1.0}, trebled(x, x * x)))),
+    "iteration over a set": lambda x: weighed(sorted(trebled(x, x * x))),
+}
+
+
+def extended(items, others):
+    items.extend(others)
+    return items
+
+
+def updated(members, others):
+    members.update(others)
+    return members
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_native_code_takes_of_derived_containers(name, mode):
+    f = TAKEN[name]
+    for x in (0.7, 1.3, 0.9):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4, abs=1e-6)
+        assert withgradient(f, x)[0] == pytest.approx(f(x))

@@ -437,6 +437,36 @@ def test_locals_of_names_that_are_captured_and_assigned_are_an_error():
 
 
 @gradient_at(1.3)
+def test_locals_of_the_body_of_a_class(x):
+    class Made:
+        first = x * x
+        locals()["second"] = first * x
+        for i in range(3):
+            vars()[f"power{i}"] = x**i
+        whole = dict(locals())
+        locals().update(last=whole["second"] * x)
+
+    class Own:
+        locals = lambda: {"y": 3.0}  # noqa: A001, E731
+        y = locals()["y"] * x
+
+    return Made.second * Made.power2 + Made.last * Made.whole["first"] + Own.y
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda x: iter([x]).__reduce__()[1][0][0],
+        lambda x: itertools.repeat(x, 3).__reduce__()[1][0],
+        lambda x: iter([x, 2 * x]).__setstate__(1),
+    ],
+)
+def test_iterators_are_not_taken_apart(take):
+    with pytest.raises(NotDifferentiable, match="an iterator over what is differentiated is copied"):
+        gradient(take, 1.3)
+
+
+@gradient_at(1.3)
 def test_another_function_of_the_name(x):
     namespace = {"locals": lambda: {"x": 3.0}}
     exec("def f(x): return locals()['x'] * x", namespace)

@@ -1141,19 +1141,21 @@ def test_what_methods_store_in_what_their_class_holds(store, read):
             gradient(f, 0.7)
 
 
+@pytest.mark.parametrize("given", ["", "'kept'"])
 @pytest.mark.parametrize(
-    "asked", ["globals()['kept']", "eval('kept + 0.0')", "getattr(sys.modules['kept_by_text'], 'kept')"]
+    "asked", ["globals()[name]", "eval(name + '+ 0.0')", "getattr(sys.modules['kept_by_text'], name)"]
 )
-def test_what_opaque_code_asks_for_by_a_text(asked, monkeypatch):
+def test_what_opaque_code_asks_for_by_a_text(asked, given, monkeypatch):
     module = types.ModuleType("kept_by_text")
     monkeypatch.setitem(sys.modules, "kept_by_text", module)
-    exec(f"import sys\nkept = 1.0\ndef read(): return {asked}", vars(module))
+    written = "import sys\nkept = 1.0\ndef read(name={}): return {}\ndef ask(): return read({})"
+    exec(written.format(given or "None", asked, "'kept'"), vars(module))
 
     def f(x):
         module.kept = x * x
-        return module.read() * x
+        return (module.read() if given else module.ask()) * x
 
-    with pytest.raises(NotDifferentiable, match=r"kept_by_text\.read"):
+    with pytest.raises(NotDifferentiable, match=r"kept_by_text\.(read|ask)"):
         gradient(f, 0.7)
 
 

@@ -12,7 +12,7 @@ import pytest
 from helpers import gradient_at
 from in_all_modes import MODES, differences
 
-from autodiff_hook import NotDifferentiable, gradient
+from autodiff_hook import NotDifferentiable, gradient, withgradient
 
 
 class Lazy:
@@ -370,3 +370,51 @@ def test_what_object_says_of_an_object_changes_nothing(mode):
         return a.x**2 * a.scale * held[a] * b.x * b.scale * (repr(b)[:4] == "seen")
 
     assert MODES[mode](f, 0.7) == pytest.approx(differences(f, 0.7, 2 if mode == "hvp" else 1), rel=1e-5)
+
+
+class Iterated:
+    def __init__(self, *items):
+        self.items = items
+
+    def __iter__(self):
+        return iter(self.items)
+
+    def __len__(self):
+        return len(self.items)
+
+    def __getitem__(self, i):
+        return self.items[i] * 2.0
+
+
+class Backwards(Iterated):
+    def __reversed__(self):
+        return iter((self.items[0], 5.0))
+
+
+class OneByOne(Iterated):
+    def __reversed__(self):
+        yield from self.items
+
+
+class OwnList(list):
+    def __reversed__(self):
+        return iter(self)
+
+
+REVERSED = {
+    "by index": lambda x: list(reversed(Iterated(x, x * x, 1.0)))[1] * x,
+    "an iterator": lambda x: sum(reversed(Backwards(x, x * x))) * x,
+    "a generator": lambda x: sum(i * v for i, v in enumerate(reversed(OneByOne(x, x * x, 1.0)))),
+    "a derived list": lambda x: next(reversed(OwnList([x, x * x]))) * x,
+    "zip": lambda x: sum(a * b for a, b in zip(reversed(Backwards(x, 1.0)), reversed([x * x, 2.0]))),
+    "loop": lambda x: [v * x for v in reversed(Backwards(x, x * x))][0],
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", REVERSED)
+def test_reversed_asks_the_class(name, mode):
+    f = REVERSED[name]
+    for x in (0.7, 1.3, 0.9):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4)
+        assert withgradient(f, x)[0] == pytest.approx(f(x))

@@ -124,3 +124,66 @@ def test_what_says_itself_how_it_is_multiplied(cls):
             slope = (loss(0.3 + 1e-6) - loss(0.3 - 1e-6)) / 2e-6
             assert ad.gradient(loss, 0.3) == pytest.approx((slope,), rel=1e-6)
             assert ad.jvp(loss, (0.3,), (1.0,))[1] == pytest.approx(slope, rel=1e-6)
+
+
+class Measured(Wrapped):
+    """Its class says what ufuncs of it give."""
+
+    def __init__(self, items, scale=1.0):
+        self.items, self.scale = np.asarray(items), scale
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return type(self)(array * 2.0, self.scale)
+
+
+class Outranking(Measured):
+    __array_priority__ = 10.0
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return Outranking(array * 3.0, self.scale * 2.0)
+
+
+class Outranked(Measured):
+    __array_priority__ = -10.0
+
+
+def stored(x, a):
+    out = np.zeros(3)
+    np.exp(Measured(a, x), out=out)
+    return out
+
+
+WRAPPED = {
+    "unary": lambda x, a: np.exp(Measured(a, x)),
+    "array from the left": lambda x, a: np.add(a * x, Measured(a, x)),
+    "the higher priority": lambda x, a: np.multiply(Measured(a, x), Outranking(a, x)),
+    "the lower priority": lambda x, a: np.multiply(a, Outranked(a, x)),
+    "several results": lambda x, a: np.divmod(Measured(a, x), 0.4)[1],
+    "operator": lambda x, a: a * Measured(a, x),
+    "number of NumPy's": lambda x, a: np.float64(x) * Measured(a, x),
+    "an array for the result": stored,
+    "no wrapping": lambda x, a: np.dot(Measured(a, x), a),
+}
+
+
+def content(found):
+    return found.scale * np.sum(found.items) if isinstance(found, Measured) else np.sum(found)
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_what_a_class_makes_of_the_results_of_ufuncs(name):
+    def f(x):
+        return content(WRAPPED[name](x, np.array([0.3, 0.9, 0.55]) * x))
+
+    for x in (0.7, 1.3, 0.9):
+        slope = (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+        value, grads = ad.withgradient(f, x)
+        assert value == pytest.approx(f(x)) and grads == (pytest.approx(slope, rel=1e-6),)
+        assert ad.jvp(f, (x,), (1.0,))[1] == pytest.approx(slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("function", [np.sum, np.cumsum, np.add.accumulate, np.round, np.floor, np.argmax, np.reshape])
+def test_other_results_that_a_class_has_a_say_of_are_an_error(function):
+    with pytest.raises(ad.NotDifferentiable, match="__array_wrap__"):
+        options = {np.reshape: (-1,)}.get(function, ())
+        ad.gradient(lambda x: content(function(Measured(np.outer([0.3, 0.9], [x, 1.0]), x), *options)), 0.7)

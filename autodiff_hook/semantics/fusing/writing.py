@@ -56,6 +56,10 @@ class Writer(Loading):
                 return False
         else:
             self.guard(f"{token} is None", token)
+        if int in self.seen.types[operand]:
+            # What is made of an unknown whole number (a hash) is unknown, whatever its partial derivative.
+            name = self.names.of(operand)
+            self.leave(f"{token} is not None and type({name}) is int and alg.is_unknown({token})", token, name)
         self.sources[operand] = seen == {True}
         return True
 
@@ -118,6 +122,8 @@ class Writer(Loading):
             self._extreme(s, function, arguments, types)
             return
         if registry.is_constant(function):
+            for x in arguments:
+                self.moves(x)
             self._primal(Statement("call", [Constant(function), *arguments], s.made, ()), frozenset())
             del self.types[s.made]
             return

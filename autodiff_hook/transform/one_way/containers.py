@@ -316,6 +316,15 @@ def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
     return {as_key(inf, key): held for key, held in rows}
 
 
+def pairs_for(inf: Path, cls: type, operand: Operand) -> dict[Any, Operand]:
+    """What a new dict of a class takes over of another one: an ordered dict asks it for its keys and for each item."""
+    value = inf.type_of(operand)
+    if cls is OrderedDict and is_derived(value) and issubclass(value.cls, dict):
+        if not all([is_answered_by_base(inf, value.cls, x) for x in ("keys", "__getitem__")]):
+            raise Refused(f"the items of {named(value)} are asked for")
+    return pairs(inf, operand)
+
+
 def has_keys(value: Abstract) -> TypeGuard[Fresh | Outside]:
     """Whether a value is a mapping by its class: what is no dict, and has a method for its keys."""
     return isinstance(value, (Fresh, Outside)) and value.cls is not dict and has_in_type(value.cls, "keys")

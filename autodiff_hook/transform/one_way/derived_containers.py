@@ -36,6 +36,8 @@ _METHODS: Final[dict[str, tuple[int | None, tuple[str, ...]]]] = {
     **{op: (0, (f"__{op}__",)) for op in ("setitem", "delitem")},
 }
 """The operand of an operation that may be such an object, and what its class must not say of it; None: all operands."""
+_ITERATED: Final = {"|": ("__iter__",)}
+"""A dict that is iterated over in its own way is asked for its keys and items where a copy is made."""
 
 
 def new(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -88,7 +90,7 @@ def step(inf: Path, s: Statement) -> Abstract | None:
         return _attribute(inf, s)
     place, names = _METHODS.get(s.op, (0, ()))
     if s.op == "binary":
-        place, names = None, (f"__{(name := NAMES[s.data])}__", f"__r{name}__")
+        place, names = None, (f"__{(name := NAMES[s.data])}__", f"__r{name}__", *_ITERATED.get(str(s.data), ()))
     if not names:
         return None
     operands = list(s.operands)
@@ -134,6 +136,8 @@ def _attribute(inf: Path, s: Statement) -> Abstract | None:
         called = s.op == "call_method"
         return alias(inf, s, inf.perform("call", [field, *s.operands[1:]], s.data[1]) if called else field)
     if type(found) is not MethodDescriptorType or found is not vars(base_of(cls)).get(name):
+        return None
+    if found is dict.copy and look(inf, cls, "__iter__") is not dict.__iter__:
         return None
     if found is dict.__getitem__:
         return _asked_by_name(inf, s)

@@ -16,6 +16,7 @@ from autodiff_hook.transform.one_way.containers import (
     is_adopted,
     new,
     pairs,
+    pairs_for,
     parts,
     taken_at_once,
 )
@@ -85,7 +86,8 @@ def length_of(inf: Path, source: Operand) -> FunctionType | None:
 def update(inf: Path, owner: Operand, source: Operand) -> None:
     """``owner.update(source)`` of dicts."""
     if has_keys(inf.type_of(source)) or not _is_lazy(inf, source):
-        inf.changed(owner).update(pairs(inf, source))
+        cls: type = inf.type_of(owner).cls  # type: ignore[attr-defined]
+        inf.changed(owner).update(pairs_for(inf, cls, source))
         return
     for item in items(inf, source):
         key, value = parts(inf, item)

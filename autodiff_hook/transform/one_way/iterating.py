@@ -86,6 +86,11 @@ def _of_object(inf: Path, operand: Operand, value: Fresh | Outside) -> Iterator[
     started = begun(inf, operand)
     if started is None:
         raise Refused(f"an iteration over {named(value)}")
+    return _going_on(inf, started)
+
+
+def _going_on(inf: Path, started: Operand) -> Iterator[Operand]:
+    """The items that an iterator goes on to give."""
     if started in inf.iterators:
         return items(inf, started)
     step = step_of(inf, inf.type_of(started))
@@ -183,6 +188,16 @@ def _live(held: list[Operand]) -> Iterator[Operand]:
 def backwards(inf: Path, operand: Operand) -> Iterator[Operand]:
     """The items from the last that there is to the first, as the iteration comes to them."""
     value = inf.type_of(operand)
+    if isinstance(value, (Fresh, Outside)):
+        method = look(inf, value.cls, "__reversed__")
+        if type(method) is FunctionType:
+            return _going_on(inf, inf.call(Constant(method), [operand]))
+        if (
+            type(look(inf, value.cls, "__iter__")) is FunctionType
+            or has_in_type(value.cls, "__reversed__")
+            and method is None
+        ):
+            raise Refused(f"{named(value)} backwards")
     if not isinstance(value, Container) or value.cls is not list:
         return iter(parts(inf, operand)[::-1])
     held = inf.content(operand)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.equivalents.ordering import count_in
-from autodiff_hook.transform.one_way.containers import as_key, pairs, parts
+from autodiff_hook.transform.one_way.containers import as_key, pairs, pairs_for, parts
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -34,7 +34,7 @@ def make(inf: Path, cls: type, args: Args, kwargs: Kwargs) -> Abstract:
             _count(inf, made, [source])
         _add(inf, made, kwargs.items())
         return inf.type_of(made)
-    content = pairs(inf, args[0]) if args else {}
+    content = pairs_for(inf, cls, args[0]) if args else {}
     made = inf.made(cls, {**content, **kwargs})
     kind = inf.type_of(factory) if factory is not None else Known(None)
     if factory is not None and not (isinstance(kind, Known) and kind.value is None):

@@ -320,8 +320,11 @@ def array_method(inf: Inference, function: Any, value: Abstract) -> FunctionType
     return found if is_asked else None
 
 
-_PROTOCOLS: Final = ("__array_ufunc__", "__array_function__", "__array_interface__", "__array_struct__", "__buffer__")
-"""What NumPy asks an object for before it asks for its ``__array__``."""
+_PROTOCOLS: Final = (
+    *("__array_ufunc__", "__array_function__", "__array_interface__", "__array_struct__", "__buffer__"),
+    "__array_wrap__",
+)
+"""What NumPy asks an object for before it asks for its ``__array__``, or for the result."""
 
 
 def special_method(
