@@ -109,8 +109,15 @@ class CodeGuards(Guards):
 
     def in_scope(self, function: FunctionType) -> bool:
         """Whether a Python function is followed."""
-        known = self.asking or in_scope(self, function) or in_library(function)
-        return known and id(function) not in MEANINGS
+        return (self.asking or self._is_known(function)) and id(function) not in MEANINGS
+
+    def is_foreign(self, function: FunctionType) -> bool:
+        """Whether a Python function is of a module that is not in scope, and nothing is known of it."""
+        of_engine = module_of(function).partition(".")[0] == __name__.partition(".")[0]
+        return not (self.asking or of_engine or self._is_known(function) or id(function) in MEANINGS)
+
+    def _is_known(self, function: FunctionType) -> bool:
+        return in_scope(self, function) or in_library(function)
 
     def function(self, function: FunctionType) -> None:
         """Guard that a function still has its code and its default values."""

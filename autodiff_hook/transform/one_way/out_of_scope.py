@@ -13,16 +13,15 @@ from autodiff_hook.transform.one_way.containers import known_value
 from autodiff_hook.transform.one_way.keys import effects
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import is_whole
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
 
 def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``is_frame(x)`` of another package; None if a callable is in scope, or something is declared of it."""
-    if type(function) is not FunctionType or inf.world.in_scope(function):
+    if type(function) is not FunctionType or not inf.world.is_foreign(function):
         return None
     if registry.has_rules(function) or registry.is_constant(function) or registry.refusal(function) is not None:
         return None
@@ -36,7 +35,7 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
         raise
     finally:
         inf.world.asking = False
-    is_answer = is_whole(inf.type_of(answer)) or isinstance(known_value(inf, answer), _ANSWERS)
+    is_answer = inf.type_of(answer) == BOOL or isinstance(known_value(inf, answer), _ANSWERS)
     if not is_answer or before.is_changed():
         raise Refused(f"a call of {named(function)}, which is not in scope and does more than answer")
     return alias(inf, s, answer)
@@ -50,7 +49,7 @@ class _Before:
 
     def __init__(self, inf: Path) -> None:
         self._inf, self._known, self._versions, self._effects = inf, {*inf.types}, {*inf.versions}, effects(inf)
-        self._cells = [*inf.cells.items()]
+        self._begun, self._cells = {*inf.objects, *inf.contents}, [*inf.cells.items()]
         stores: tuple[dict[Any, Any], ...] = (inf.objects, inf.contents)
         kept = (list, dict, set, deque)
         self._held = [(x, key, copy(held)) for x in stores for key, held in x.items() if isinstance(held, kept)]
@@ -59,6 +58,8 @@ class _Before:
         """Whether something of that is another one now."""
         inf = self._inf
         replaced = not self._known.isdisjoint(inf.versions.keys() - self._versions)
+        begun = {*inf.objects, *inf.contents} - self._begun
+        replaced = replaced or not self._known.isdisjoint(begun)
         changed = any(store.get(key) != held for store, key, held in self._held)
         changed = changed or any(inf.cells.get(cell) is not value for cell, value in self._cells)
         return replaced or changed or effects(inf) != self._effects

@@ -42,6 +42,9 @@ class World(Protocol):
     def in_scope(self, function: Any) -> bool:
         """Whether a Python function is to be followed."""
 
+    def is_foreign(self, function: Any) -> bool:
+        """Whether a Python function is of a module that is not in scope, and nothing is known of it."""
+
     def part(self, owner: Operand, example: Any, name: Any, item: bool) -> Operand:
         """An attribute or an item of an object from outside, loaded and guarded on entry."""
 
