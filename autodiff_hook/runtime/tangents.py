@@ -232,11 +232,11 @@ def given_back(value: Any, tangent: Any) -> Any:
     return parts if form == "list" else tuple_like(value, parts)
 
 
-def partial(derivative: Any) -> Any:
-    """A partial derivative that a pullback gave, None being zero."""
+def partial(derivative: Any, value: Any = 0.0) -> Any:
+    """A partial derivative of ``value`` that a pullback gave, None being zero."""
     if isinstance(derivative, NotImplementedCotangent):
         raise derivative.fail()
-    return 0.0 if derivative is None else derivative
+    return zero_tangent(value) if derivative is None else derivative
 
 
 def units(value: Any, unit: Any) -> Any:

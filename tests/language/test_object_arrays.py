@@ -432,12 +432,23 @@ def joined_with_plain_numbers(x):
     return float(np.sum(b) + np.sum(c**2) + np.sum(d) + np.stack([a, (1.0, x[0], 2.0)])[1, 1])
 
 
+def crosses_objects():
+    """Whether this version of NumPy has a cross product of objects."""
+    try:
+        return np.cross(np.ones(3, object), np.ones(3, object)).shape == (3,)
+    except TypeError:
+        return False
+
+
+product_of_objects = np.cross if crosses_objects() else np.multiply
+
+
 def crossed(x):
     a, whole = np.array([x[0], x[1] * x[2], x[2]], dtype=object), np.asarray(x[0] * 1.0)
     whole[...] = x[1] * x[2]
     rest = a[..., 1]
     rest -= whole
-    return float(np.sum(np.cross(a, x) * np.cross(a[::-1], a)) + a[1] ** 2)
+    return float(np.sum(product_of_objects(a, x) * product_of_objects(a[::-1], a)) + a[1] ** 2)
 
 
 RIGHT = (

@@ -22,6 +22,11 @@ def broadcasting(v, m):
 
 
 @program(V, M)
+def signs(v, m):
+    return (np.sign(v)[:, None] * m).sum() + np.sign(m).T[0] @ v + np.sign(v).reshape(3, 1)[1, 0] * v[0]
+
+
+@program(V, M)
 def indexing(v, m):
     rows = m[[0, 2, 0]]
     return (rows * v[::-1]).sum() * m[1, 2] + m[:, 1] @ v + v[v > 0].sum()

@@ -255,10 +255,11 @@ class Rules(PrimalHalf):
         wanted = [place in places for place in range(len(use.arguments))]
         found, out, sure = splice(self.builder, use, cotangent, wanted, lambda v, o: v, out, s.position)
         slopes = []
+        like = [s.made] if isinstance(self.program.type_of(s.made), Array) else []
         for place, operand in self.moved[s]:
             slope = found[place]
             if not is_nothing(slope):
-                slopes.append((operand, slope if sure[place] else self._call("partial", slope, out)))
+                slopes.append((operand, slope if sure[place] else self._call("partial", slope, *like, out)))
         return slopes, out
 
     def _sum(self, s: Statement, parts: list[Operand], out: Block) -> Operand:
