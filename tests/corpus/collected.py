@@ -33,7 +33,7 @@ OF_PUSHFORWARD = {
     "higher order": "iteration_tools reductions ordering",
     "handlers": "try_without_raise try_with_raise context_managers",
     "array stores": "stores stores_and_views stores_through_views",
-    "functions of arrays": "broadcasting indexing products linear_algebra elementwise shapes network",
+    "functions of arrays": "broadcasting signs indexing products linear_algebra elementwise shapes network",
 }
 """The constructs of the programs that the tests of jvp and hvp are about."""
 
