@@ -189,6 +189,7 @@ def is_copied_plainly(inf: Inference, cls: type, hook: str, base: type = object,
     ``filled``: what is asked besides of a class derived from a container, ``base``.
     """
     plain = all(look(inf, cls, name) is getattr(base, name, None) for name in (hook, *_COPYING, *filled))
+    plain = plain and type(look(inf, cls, "__getattribute__")) is not FunctionType
     return plain and not inf.world.holds(Constant(copyreg.dispatch_table), copyreg.dispatch_table, cls)
 
 
