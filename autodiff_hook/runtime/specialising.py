@@ -39,6 +39,8 @@ GENERIC: Final = bool(os.environ.get("AUTODIFF_GENERIC"))
 ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))
 """Whether every program is followed on the way that it takes, whatever is known of all ways: for tests."""
 _FAILURES: Final = 20
+_HANDLED: Final = 8
+"""After how many failures of a program for all ways that it handles itself each way is followed."""
 OPERATIONS: Final = 20000
 """How many operations a way may have."""
 _TRAPS: Final = 20
@@ -100,9 +102,18 @@ def differentiated(
         # Perhaps what it was refused for.
         known.refused.discard(_types(call))
         known.one_way = ONE_WAY
+    if raised and known.failures >= _HANDLED and known.follows and not known.one_way:
+        _follow(known, call.function)
     for said in raised:
         suspect(call.function, said)
     return result
+
+
+def _follow(known: Specialisations, f: Any) -> None:
+    """Follow what raises where the carried program does not: something handles it, as a context manager may."""
+    for entry, _ in known.entries:
+        unpublish(f.__code__, entry)
+    known.entries, known.given_up, known.one_way = [], None, True
 
 
 def _say_why_not(f: Any) -> None:

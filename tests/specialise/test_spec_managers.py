@@ -539,3 +539,23 @@ def test_locks_in_other_forms(derivative):
     for _ in range(3):
         derivative(under_a_lock, 0.7)
         assert not LOCK.locked()
+
+
+def suppressing(x):
+    known, total = {"a": x}, 0.0
+    for k in "abc":
+        with contextlib.suppress(KeyError):
+            total += known[k] * x
+    with contextlib.suppress(ZeroDivisionError, ValueError):
+        total = x / (len(known) - 1)
+    try:
+        return total + x // 0
+    except ZeroDivisionError as error:
+        return total * x + len(str(error))
+
+
+def test_what_a_manager_suppresses_is_followed():
+    for _ in range(12):
+        assert ad.gradient(suppressing, 1.3)[0] == pytest.approx(3 * 1.3**2)
+    assert is_specialised(suppressing)
+    assert ad.withgradient(suppressing, 0.7)[0] == suppressing(0.7)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from autodiff_hook.errors import AutodiffError
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
-from autodiff_hook.semantics.operations import NAMES
+from autodiff_hook.semantics.operations import BINARY, NAMES
 from autodiff_hook.transform.one_way import (
     containers,
     derived,
@@ -45,11 +45,11 @@ from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import is_not_implemented, is_object, operated
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import augmented, note, store
-from autodiff_hook.transform.one_way.trail import ENTERED
+from autodiff_hook.transform.one_way.trail import ENTERED, Raised
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Container, Error, Fresh, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, known, number_types
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import evaluate
@@ -79,6 +79,8 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
     """The abstract value of the result of ``s``; None if a call was entered, whose value is the result."""
     assert isinstance(inf, Path)
     if s.op in _OF_NUMBERS and all(number_types(inf.type_of(x)) is not None for x in s.operands):
+        if s.op in ("binary", "inplace"):
+            _require_divisor(inf, s)
         return evaluate(inf, s)
     require_native(inf, s)
     meaning = STEPS.get(s.op)
@@ -112,6 +114,19 @@ def _binary(inf: Path, s: Statement) -> Abstract | None:
             return alias(inf, s, result)
     by_method = operated(inf, str(s.data), s.operands)
     return None if by_method is None else alias(inf, s, by_method)
+
+
+def _require_divisor(inf: Path, s: Statement) -> None:
+    """Raise what Python raises where one of its numbers is divided by 0."""
+    types, divisor = number_types(inf.type_of(s.operands[0])), known(inf.type_of(s.operands[1]))
+    if s.data in ("/", "//", "%") and types in _PYTHONS and type(divisor) in (int, float, bool) and divisor == 0:
+        try:
+            BINARY[s.data](*(cls(1) for cls in types), divisor)
+        except ZeroDivisionError as error:
+            raise Raised(error) from None
+
+
+_PYTHONS: Final = tuple(frozenset({cls}) for cls in (int, float, bool))
 
 
 def changed_by_method(inf: Path, s: Statement) -> Operand | None:
