@@ -546,16 +546,22 @@ def suppressing(x):
     for k in "abc":
         with contextlib.suppress(KeyError):
             total += known[k] * x
+    return total
+
+
+def dividing(x):
+    total = x * x
     with contextlib.suppress(ZeroDivisionError, ValueError):
-        total = x / (len(known) - 1)
+        total = x / (len([x]) - 1)
     try:
         return total + x // 0
-    except ZeroDivisionError as error:
-        return total * x + len(str(error))
+    except ZeroDivisionError:
+        return total * x
 
 
-def test_what_a_manager_suppresses_is_followed():
-    for _ in range(12):
-        assert ad.gradient(suppressing, 1.3)[0] == pytest.approx(3 * 1.3**2)
-    assert is_specialised(suppressing)
-    assert ad.withgradient(suppressing, 0.7)[0] == suppressing(0.7)
+@pytest.mark.parametrize(("f", "slope"), [(suppressing, 2 * 1.3), (dividing, 3 * 1.3**2)])
+def test_what_is_suppressed_is_followed(f, slope):
+    for _ in range(20):
+        assert ad.gradient(f, 1.3)[0] == pytest.approx(slope)
+    assert is_specialised(f)
+    assert ad.withgradient(f, 0.7)[0] == f(0.7)
