@@ -55,7 +55,7 @@ def stand_in(target, *places, fixed=None, at=()):
 
         def writing_once(*args):
             (place,) = places
-            store(args[place], function(*args), written_at(target, place, args))
+            store(args[place], function(*args), written_at(target, places, args))
 
         def writing(*args):
             parts = function(*args)
@@ -91,11 +91,11 @@ def part_natively(target, args, place):
 
 
 @nondifferentiable
-def written_at(target, place, args):
-    """What native code makes of the argument at one place, of which it is given a copy."""
-    copies = [arg.copy() if i == place else arg for i, arg in enumerate(args)]
+def written_at(target, places, args):
+    """What native code makes of the argument at the one place that it writes to, of which it is given a copy."""
+    copies = [arg.copy() if i in places else arg for i, arg in enumerate(args)]
     target(*copies)
-    return copies[place]
+    return copies[places[0]]
 
 
 pure(natively, part_natively, written_at)

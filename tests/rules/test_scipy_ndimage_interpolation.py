@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from unittest import mock
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import ndimage
 from scipy.ndimage import _interpolation, _nd_image
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import GENERIC
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy.ndimage import _windows, interpolation
 
@@ -121,3 +123,24 @@ def test_rules_of_spline_filters(target, length, order, mode):
 def test_spline_filter():
     check_gradient(lambda x: energy(ndimage.spline_filter(x)), IMAGE)
     check_gradient(lambda x: energy(ndimage.geometric_transform(x, lambda at: (at[0] * 0.9, at[1]))), IMAGE)
+
+
+def resampled(image):
+    taken = ndimage.map_coordinates(image, [[1.5, 2.5], [1.0, 2.2]], order=1).sum()
+    return taken + ndimage.zoom(image, 0.5, order=1)[1, 1] * ndimage.shift(image, 0.3)[2, 3]
+
+
+def resampled_into(image):
+    out = np.empty((3, 4))
+    ndimage.zoom(image, 0.5, order=1, output=out)
+    return out.sum() + ndimage.rotate(image, 10.0, reshape=False, order=1)[2, 2] ** 2
+
+
+@pytest.mark.skipif(GENERIC, reason="nothing is typed")
+@pytest.mark.parametrize("f", [resampled, resampled_into])
+def test_images_at_places_are_typed(f):
+    image = np.sin(np.arange(42.0)).reshape(6, 7)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_gradient(f, image)
+        assert ", 0 carried" in str(ad.explain(f, image))

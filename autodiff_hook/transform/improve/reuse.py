@@ -183,7 +183,8 @@ def _overwrite(s: Statement, site: Site, is_free: Callable[[Operand], bool]) -> 
     elif not s.data and is_elementwise(s.callee):
         operands = s.operands[1:]
         if len(operands) == s.callee.nin:
-            s.operands += [x for x in operands if free(x)][:1]
+            for out in [x for x in operands if free(x)][:1]:
+                with_out(s, out)
 
 
 def _overwrite_binary(s: Statement, free: Any) -> None:

@@ -237,6 +237,8 @@ def with_out(s: Statement, out: Operand) -> None:
     """Let an operation put its result into ``out``."""
     if s.op == "call":
         s.operands.append(out)
+        if s.callee in (np.maximum, np.minimum):
+            s.data = ("out",)  # by place it is deprecated
         return
     name = "negative" if s.op == "unary" else UFUNCS[s.data]
     s.op, s.data, s.operands = "call", (), [Constant(getattr(np, name)), *s.operands, out]

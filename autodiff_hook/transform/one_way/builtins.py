@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
+from autodiff_hook.runtime import overlaps
 from autodiff_hook.runtime.kinds import DICTS, kind_of
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
@@ -59,7 +60,7 @@ from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import by_name, converted, is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.signatures import asked, wrapped
-from autodiff_hook.transform.one_way.stores import require_apart, stored_result
+from autodiff_hook.transform.one_way.stores import apart, require_apart, stored_result
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise import named_tuples
 from autodiff_hook.transform.specialise.abstract import (
@@ -392,6 +393,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     set: _set_of(set),
     frozenset: _set_of(frozenset),
     slice: _slice,
+    overlaps.require_apart: apart,
     type: QUESTIONS[type],
     namedtuple: _named_class,
     operator.itemgetter: _pinned,

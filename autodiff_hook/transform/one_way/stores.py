@@ -88,13 +88,26 @@ def require_apart(inf: Path, function: Any, args: Args) -> None:
         raise Refused("the diagonal of an array is filled with what the array shows")
 
 
+def apart(inf: Path, s: Statement, args: Args) -> Abstract:
+    """Whether an array that is written to piece by piece shows what is read meanwhile."""
+    array, value = inf.present(args[0]), args[1]
+    if value in (args[0], array, _root(inf, array)) or _may_show(inf, value, array):
+        raise Refused("an array is written to piece by piece that may show what is read")
+    return known_as(inf, s, None)
+
+
 def _may_show(inf: Path, value: Operand, array: Operand) -> bool:
-    while array not in inf.own and array in inf.viewing:
-        array = _base(inf, inf.viewing[array])
-    shown = list(inf.views.get(array, ()))
+    shown = list(inf.views.get(_root(inf, array), ()))
     for view in shown:
         shown += [x for x in inf.views.get(view, ()) if x not in shown]
     return value in shown
+
+
+def _root(inf: Path, array: Operand) -> Operand:
+    """What an array is a view of in the end."""
+    while array not in inf.own and array in inf.viewing:
+        array = _base(inf, inf.viewing[array])
+    return array
 
 
 def _updated(inf: Path, owner: Operand, key: Operand, value: Operand) -> Operand:

@@ -15,6 +15,7 @@ from autodiff_hook.ir.analysis import definitions, passed_on, statements_of
 from autodiff_hook.ir.liveness import live_out
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Operand, Statement, Variable
 from autodiff_hook.reports import Reason
+from autodiff_hook.runtime.overlaps import require_apart
 from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Instance, Known, Lookup, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
@@ -24,9 +25,9 @@ from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf, makes_new
 from autodiff_hook.transform.specialise.overlaps import may_be_overwritten
 from autodiff_hook.transform.specialise.parts import is_basic_key, is_view_key, parts_of
-from autodiff_hook.transform.specialise.plans import checked, items_of
+from autodiff_hook.transform.specialise.plans import checked, items_of, known_as
 from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan, Program, RulePlan
-from autodiff_hook.transform.specialise.questions import QUESTIONS
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 
 _SURE: Final = (
     *((np.ndarray.squeeze, 2), (np.squeeze, 2), (np.expand_dims, 2)),
@@ -132,6 +133,16 @@ def may_show(inf: Inference, value: Operand, array: Operand) -> bool:
     owner, made = _shown(inf, array)
     root, new = _shown(inf, value)
     return root is owner or not new and (not made or not inf.is_from_outside(root))
+
+
+def _apart(inf: Inference, s: Statement, args: Args) -> Abstract:
+    """Whether an array that is written to piece by piece shows what is read meanwhile."""
+    if may_show(inf, args[1], args[0]):
+        raise Refused("an array is written to piece by piece that may show what is read")
+    return known_as(inf, s, None)
+
+
+OF_ALL_WAYS[require_apart] = _apart
 
 
 def _shown(inf: Inference, array: Operand) -> tuple[Operand, bool]:
