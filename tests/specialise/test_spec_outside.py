@@ -326,7 +326,8 @@ def test_outside(name):
         called.append(x)
     if name in TYPED and not (GENERIC or specialising.ONE_WAY):
         assert has_all_ways(f)
-        assert has_all_ways(getattr(bent, name))
+        # A second derivative that asks for what an object may lack is followed on one way.
+        assert has_all_ways(getattr(bent, name)) is (name != "counts_in_a_class")
 
 
 def objects():
