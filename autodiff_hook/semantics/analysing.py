@@ -89,7 +89,7 @@ class GlobalFacts:
 
 
 def _is_constant(name: str, globals_: dict[str, Any]) -> bool:
-    return isinstance(_global(name, globals_), _CONSTANT_GLOBALS)
+    return issubclass(type(_global(name, globals_)), _CONSTANT_GLOBALS)
 
 
 def _global(name: str, globals_: dict[str, Any]) -> Any:

@@ -206,6 +206,15 @@ def test_what_says_that_it_is_a_function_is_called_as_what_it_is(f):
     assert found == (pytest.approx(12.0 * 0.7), pytest.approx((f(0.7), 12.0 * 0.7)))
 
 
+class Keeper:
+    def __init__(self, x):
+        self.dead, self.x = DEAD, x
+
+
+def test_globals_that_are_dead_proxies_are_not_asked_for_their_class():
+    assert ad.gradient(lambda x: Keeper(x * x).x, 2.0) == (4.0,)
+
+
 def test_what_other_code_may_change_is_not_asked_for_its_class():
     namespace = {"__name__": "somewhere_else"}
     exec("def keep(x, *held): return None", namespace)
