@@ -91,27 +91,39 @@ class Named(list):
         return next(x for x in self if x.name == name)
 
 
+class Fixed(tuple):
+    """The same, of what stays as it is."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name):
+        return next(x for x in self if x.name == name)
+
+
 class Plugin:
     def __init__(self, name):
         self.name = name
 
 
 PLUGINS = Named([Plugin("a"), Plugin("bc")])
+FIXED = Fixed(PLUGINS)
 
 is_frame = outside(
     "import inspect\n"
     "NOTHING = object()\n"
     "def f(x):\n"
     "    marked = inspect.getattr_static(x, '__frame__', NOTHING) is not NOTHING\n"
-    "    return marked or isinstance(x, dict) or any(h == 'pandas' for h in HOOKS) or len([p for p in PLUGINS]) > 5",
+    "    hooked = any(h == 'pandas' for h in HOOKS) or any(p.name == 'x' for p in FIXED)\n"
+    "    return marked or hooked or isinstance(x, dict) or len([p for p in PLUGINS]) > 5",
     HOOKS=HOOKS,
+    FIXED=FIXED,
     PLUGINS=PLUGINS,
 )
 
 
 def asking(x):
     values = np.array([x, x * x])
-    jobs = PLUGINS["bc"].name
+    jobs = PLUGINS["bc"].name + FIXED["a"].name
     if is_frame(x) or is_frame(values) or is_frame(None):
         return 0.0
     return values.sum() * len(jobs)

@@ -29,7 +29,7 @@ def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
 
 
 _LOADED_BY: Final[dict[type, tuple[str, ...]]] = {
-    list: ("__iter__", "__len__"),
+    **dict.fromkeys((tuple, list), ("__iter__", "__len__")),
     dict: ("__iter__", "__len__"),
 }
 """What is asked of a container from outside to load what it holds: how much it is, and which keys."""
