@@ -111,8 +111,7 @@ def differentiated(
 
 def _follow(known: Specialisations, f: Any) -> None:
     """Follow what raises where the carried program does not: something handles it, as a context manager may."""
-    for entry, _ in known.entries:
-        unpublish(f.__code__, entry)
+    _unpublish_all(known, f)
     known.entries, known.given_up, known.one_way = [], None, True
 
 
@@ -313,10 +312,14 @@ def _failed(known: Specialisations, f: Any, error: Exception, raised: list[str |
         _give_up(known, f, Reason(f"it raised {type(error).__name__}: {error}"))
 
 
-def _give_up(known: Specialisations, f: Any, reason: Reason) -> None:
-    known.given_up = reason
+def _unpublish_all(known: Specialisations, f: Any) -> None:
     for entry, _ in known.entries:
         unpublish(f.__code__, entry)
+
+
+def _give_up(known: Specialisations, f: Any, reason: Reason) -> None:
+    known.given_up = reason
+    _unpublish_all(known, f)
     reports.tell("not typed any more", f.__code__, f.__qualname__, reason)
 
 

@@ -45,9 +45,9 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
     """``owner.name``."""
     owner, name = s.operands[0], str(s.data)
     value = inf.type_of(owner)
-    by_itself = isinstance(value, (Fresh, Outside)) and looks_up(inf, value)
-    if name == "__class__" and not by_itself and len(classes_of(value)) == 1:
-        return known_as(inf, s, classes_of(value)[0])
+    if name == "__class__" and len(classes_of(value)) == 1:
+        if not isinstance(value, (Fresh, Outside)) or not looks_up(inf, value):
+            return known_as(inf, s, classes_of(value)[0])
     if isinstance(value, Known) and isinstance(value.value, ModuleType):
         stored = inf.stored_globals.get((id(vars(value.value)), name))
         if stored is not None:
