@@ -45,7 +45,7 @@ from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.operators import is_not_implemented, is_object, operated
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import augmented, note, store
-from autodiff_hook.transform.one_way.trail import ENTERED, Raised
+from autodiff_hook.transform.one_way.trail import ENTERED, done
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Container, Error, Fresh, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
@@ -120,10 +120,7 @@ def _require_divisor(inf: Path, s: Statement) -> None:
     """Raise what Python raises where one of its numbers is divided by 0."""
     types, divisor = number_types(inf.type_of(s.operands[0])), known(inf.type_of(s.operands[1]))
     if s.data in ("/", "//", "%") and types in _PYTHONS and type(divisor) in (int, float, bool) and divisor == 0:
-        try:
-            BINARY[s.data](*(cls(1) for cls in types), divisor)
-        except ZeroDivisionError as error:
-            raise Raised(error) from None
+        done(BINARY[s.data], *(cls(1) for cls in types), divisor)
 
 
 _PYTHONS: Final = tuple(frozenset({cls}) for cls in (int, float, bool))

@@ -69,10 +69,10 @@ class Raised(Exception):
 
 
 def done(function: Callable[..., Any], *args: Any) -> Any:
-    """What is done to a container; what that raises, the program raises here, whatever the values are."""
+    """What is done to a container or a number; what that raises, the program raises here, whatever the values are."""
     try:
         return function(*args)
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, ZeroDivisionError) as error:
         raise Raised(error) from None
 
 
