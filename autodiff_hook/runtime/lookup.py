@@ -61,6 +61,12 @@ def is_plainly(found: Any, cls: type, method: str = "__get__") -> TypeGuard[Any]
     return isinstance(found, cls) and find_in_type(type(found), method) is find_in_type(cls, method)
 
 
+def getter_of(found: Any) -> FunctionType | None:
+    """The Python code by which a property is read; None for what is none, or is read otherwise."""
+    plain = is_plainly(found, property) and type(found.fget) is FunctionType
+    return found.fget if plain else None
+
+
 def is_open(cls: type) -> bool:
     """Whether a class may have attributes that a program has put there."""
     return cls.__flags__ & (HEAP_TYPE | _IMMUTABLE_TYPE) == HEAP_TYPE

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from types import FunctionType
-
 from autodiff_hook.ir.types import Args, Constant, Statement
-from autodiff_hook.runtime.lookup import find_in_type, has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import find_in_type, getter_of, has_in_type
 from autodiff_hook.transform.one_way.attributes import looks_up, plain_attribute
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
@@ -26,9 +24,9 @@ def plainly(inf: Path, s: Statement, args: Args) -> Abstract | None:
     name = inf.pin(args[1])
     if isinstance(owner, Outside):
         return None if looks_up(inf, owner) else alias(inf, s, inf.perform("getattr", args[:1], name))
-    found, held = plain_attribute(inf, args[0], owner, name), look(inf, owner.cls, name)
-    if found is None and is_plainly(held, property) and type(held.fget) is FunctionType:
-        found = inf.call(Constant(held.fget), args[:1])
+    found, getter = plain_attribute(inf, args[0], owner, name), getter_of(look(inf, owner.cls, name))
+    if found is None and getter is not None:
+        found = inf.call(Constant(getter), args[:1])
     return attribute(inf, s, owner, args[0], name) if found is None else alias(inf, s, found)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Statement
-from autodiff_hook.runtime.lookup import has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import getter_of, has_in_type
 from autodiff_hook.transform.one_way import inert, signatures
 from autodiff_hook.transform.one_way.attributes import attribute, field_deleted, field_written, looks_up, of_class
 from autodiff_hook.transform.one_way.containers import held_as
@@ -71,8 +71,9 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         return Bound(method, owner)
     if isinstance(value, Super):
         after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
-        if is_plainly(after, property) and type(after.fget) is FunctionType:
-            return alias(inf, s, inf.call(Constant(after.fget), [value.receiver]))
+        getter = getter_of(after)
+        if getter is not None:
+            return alias(inf, s, inf.call(Constant(getter), [value.receiver]))
         if after is None:
             raise Raised(AttributeError)
         return Bound(after, value.receiver) if type(after) in _METHODS else None

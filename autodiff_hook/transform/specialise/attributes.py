@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, home_of, is_plainly
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, getter_of, has_in_type, home_of, is_plainly
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.specialise import altered, assigned, dicts, several
 from autodiff_hook.transform.specialise.abstract import (
@@ -79,9 +79,10 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
     if is_assigned(inf, value, name):
         return assigned.read(inf, s, value.example, owner, name)
     found = look(inf, cls, name)
-    if is_plainly(found, property) and type(found.fget) is FunctionType:
+    reader = getter_of(found)
+    if reader is not None:
         inf.assume(owner)
-        return inline_call(inf, s, found.fget, [owner], {})
+        return inline_call(inf, s, reader, [owner], {})
     if decides_alone(found):
         inf.assume(owner)
         getter, descriptor = deciding(inf, cls, found, name, "__get__")
@@ -317,9 +318,9 @@ def super_method(
 
 def super_attribute(inf: Inference, s: Statement, value: Super, name: str) -> Abstract | None:
     """``super().name``."""
-    after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
-    if is_plainly(after, property) and type(after.fget) is FunctionType:
-        return inline_call(inf, s, after.fget, [value.receiver], {})
+    getter = getter_of(look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name))
+    if getter is not None:
+        return inline_call(inf, s, getter, [value.receiver], {})
     function, receiver = _of_super(inf, value, name)
     if not receiver:
         return known_as(inf, s, function)

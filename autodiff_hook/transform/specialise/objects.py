@@ -31,6 +31,7 @@ from autodiff_hook.runtime.lookup import (
     HEAP_TYPE,
     asked_in_turn,
     find_in_type,
+    getter_of,
     has_in_type,
     home_after,
     home_of,
@@ -229,8 +230,9 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
         if stored[1] is not None:
             inf.order(stored[1], s)
         return "field", field
-    if is_plainly(found, property) and type(found.fget) is FunctionType:
-        return "property", found.fget
+    getter = getter_of(found)
+    if getter is not None:
+        return "property", getter
     if not has_in_type(value.cls, name) or isinstance(found, MemberDescriptorType):
         raise Refused(f"the attribute {name} of {value.cls.__qualname__} is not assigned")
     return "class", found

@@ -6,7 +6,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
-from autodiff_hook.runtime.lookup import has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import getter_of, has_in_type
 from autodiff_hook.transform.specialise import dicts
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Dict
 from autodiff_hook.transform.specialise.calling import call_with
@@ -27,9 +27,10 @@ def attribute(inf: Inference, s: Statement, owner: Operand, value: Dict, name: s
         return divided(inf, s, owner)
     if found is None or isinstance(found, MemberDescriptorType):
         return dicts.load_slot(inf, s, owner, value, name)
-    if is_plainly(found, property) and type(found.fget) is FunctionType and _asks_no_class(found.fget):
+    getter = getter_of(found)
+    if getter is not None and _asks_no_class(getter):
         inf.assume(owner)
-        return inline_call(inf, s, found.fget, [owner], {})
+        return inline_call(inf, s, getter, [owner], {})
     if type(found) is FunctionType and name not in value.site.named and _asks_no_class(found):
         inf.assume(owner)
         inf.leave_nothing(s)
