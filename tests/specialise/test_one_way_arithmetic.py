@@ -614,8 +614,9 @@ def test_how_items_lie():
 
 def written_where_it_can_be(x, a):
     kept, made = Held(a).values, np.exp(x * a)
-    if kept.flags.writeable and made.flags.writeable:
-        made[0] *= 2.0
+    shown = made[:2]
+    if kept.flags.writeable and made.flags.writeable and made.reshape(2, -1).T[0].flags.writeable:
+        shown[0] *= 2.0 if shown.flags.writeable else 3.0
         return made.sum() * kept[0]
     return made.sum()
 
@@ -915,6 +916,13 @@ def stored_where_sealed(x):
     return x
 
 
+def asked_of_parts_of_what_is_sealed(x):
+    a = np.array([x, 2.0])
+    before = a[:1]
+    a.setflags(write=False)
+    return x if a[:1].flags.writeable else before.flags.writeable * x * x
+
+
 def unsealed(x):
     a = np.array([x, 2.0])
     a.flags.writeable = False
@@ -936,7 +944,13 @@ def sealed_from_outside(x):
 
 def test_arrays_that_are_only_read():
     check(sealed, 0.3)
-    for f in (asked_whether_sealed, stored_where_sealed, unsealed, sealed_from_outside):
+    for f in (
+        asked_whether_sealed,
+        asked_of_parts_of_what_is_sealed,
+        stored_where_sealed,
+        unsealed,
+        sealed_from_outside,
+    ):
         check(f, 0.3, specialised=None)
 
 

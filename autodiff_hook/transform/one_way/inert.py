@@ -19,6 +19,7 @@ from autodiff_hook.transform.improve.shortcuts import EFFECTS, declared
 from autodiff_hook.transform.one_way.asked import ITERATORS, is_asked, names_of, only_asks, require_count
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.stores import root_of
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Instance, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -287,7 +288,7 @@ def flag_written(inf: Path, s: Statement) -> Abstract | None:
 def _writeable(inf: Path, s: Statement) -> Abstract | None:
     """What the program makes itself can be written to; what is from outside is guarded to be, unlike its example."""
     made = maker(inf, s.operands[0])
-    array = made.operands[0] if made is not None and made.op == "getattr" else None
+    array = root_of(inf, made.operands[0]) if made is not None and made.op == "getattr" else None
     if array is None or array not in inf.own:
         if array is None or not (inf.world.is_outside(array) or array in inf.program.blocks[0].params):
             return None

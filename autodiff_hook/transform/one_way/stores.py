@@ -91,22 +91,25 @@ def require_apart(inf: Path, function: Any, args: Args) -> None:
 def apart(inf: Path, s: Statement, args: Args) -> Abstract:
     """Whether an array that is written to piece by piece shows what is read meanwhile."""
     array, value = inf.present(args[0]), args[1]
-    if value in (args[0], array, _root(inf, array)) or _may_show(inf, value, array):
+    if value in (args[0], array, root_of(inf, array)) or _may_show(inf, value, array):
         raise Refused("an array is written to piece by piece that may show what is read")
     return known_as(inf, s, None)
 
 
 def _may_show(inf: Path, value: Operand, array: Operand) -> bool:
-    shown = list(inf.views.get(_root(inf, array), ()))
+    shown = list(inf.views.get(root_of(inf, array), ()))
     for view in shown:
         shown += [x for x in inf.views.get(view, ()) if x not in shown]
     return value in shown
 
 
-def _root(inf: Path, array: Operand) -> Operand:
+def root_of(inf: Path, array: Operand) -> Operand:
     """What an array is a view of in the end."""
     while array not in inf.own and array in inf.viewing:
-        array = _base(inf, inf.viewing[array])
+        base = base_of(inf.viewing[array], inf.type_of)
+        if base is None:
+            break
+        array = inf.present(base)
     return array
 
 
@@ -212,8 +215,6 @@ def assign_shape(inf: Path, owner: Operand, shape: Operand) -> None:
 
 def _require_own(inf: Path, owner: Operand) -> None:
     """What is stored into is an array of the program's own, or one from outside, which is rewritten at the end."""
-    while owner not in inf.own and owner in inf.viewing:
-        owner = _base(inf, inf.viewing[owner])
-    if owner in inf.own:
-        return
-    given_arrays.take(inf, owner)
+    owner = root_of(inf, owner)
+    if owner not in inf.own:
+        given_arrays.take(inf, owner)
