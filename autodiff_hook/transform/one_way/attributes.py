@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Fresh, Known, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.instances import classes_of, shown
 from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_set_by_code, keeps_number, look
 from autodiff_hook.transform.specialise.wording import named
 
@@ -96,6 +96,8 @@ def _looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str, hoo
         return inf.call(Constant(hook), [owner, Constant(name)])
     if hook is not None:
         raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
+    if shown(value.cls) is not value.cls:
+        raise Refused(f"the attribute {name} of a {shown(value.cls).__qualname__}")
     raise Raised(AttributeError)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import io
 import operator
 import os
 import sys
@@ -24,6 +25,7 @@ from autodiff_hook.transform.one_way import (
     containers,
     derived,
     derived_containers,
+    files,
     growing,
     inert,
     looked_up,
@@ -177,13 +179,13 @@ def _folds(function: Any) -> bool:
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
 _FOLDED: Final = (
     *(str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of),
-    *(np.finfo, np.iinfo, os.fspath, sys.intern),
+    *(np.finfo, np.iinfo, os.fspath, sys.intern, io.text_encoding),
 )
 
 
 _SPECIAL: Final = (
     *(managed_call, asked, wrapped, bases_in_order, derived_classes, construct_plainly),
-    *(inert.flags_set, inert.called, cached_call, out_of_scope.asked),
+    *(inert.flags_set, inert.called, cached_call, files.read, out_of_scope.asked),
 )
 
 

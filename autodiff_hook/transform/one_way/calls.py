@@ -132,7 +132,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         if names and names != LAST:
             method(inf, owner, [inf.made(dict, options)])
         return alias(inf, s, result)
-    if isinstance(value, (Known, Instance)) and type(example_of(value)) is str and not names:
+    if isinstance(value, (Known, Instance)) and type(example_of(value)) in (str, bytes) and not names:
         return _of_text(inf, s, owner, name, args)
     if isinstance(value, Partial):
         return alias(inf, s, inf.call(inf.perform("getattr", [owner], name), *apart_by_name(args, names)))
@@ -172,10 +172,11 @@ def call_loaded(inf: Path, s: Statement) -> Abstract:
 
 
 def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: Args) -> Abstract | None:
-    """A method of a string."""
-    if name == "join" and len(args) == 1:
+    """A method of a string, or of bytes."""
+    is_text = type(example_of(inf.type_of(owner))) is str
+    if name == "join" and len(args) == 1 and is_text:
         return known_as(inf, s, inf.pin(owner).join(plainly(inf, x) for x in parts(inf, args[0])))
-    if not all(isinstance(inf.type_of(x), Known) for x in (owner, *args)):
+    if not all(isinstance(inf.type_of(x), Known) for x in ((owner, *args) if is_text else args)):
         return None
     text, *given = map(inf.pin, (owner, *args))
     return held_as(inf, s, tried(getattr(text, name), given, {}))

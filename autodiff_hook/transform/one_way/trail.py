@@ -380,10 +380,10 @@ class Trail(Inference):
         return self.pin(operand)
 
     def _is_constant(self, operand: Operand, value: Any) -> bool:
-        """Whether a value is a float that is loaded on entry and no argument, and is shown by what it equals."""
+        """Whether a value is loaded on entry and no argument: bytes, or a float that is shown by what it equals."""
         key = self.final(operand)
         outside = self.world.is_outside(key) and not self.world.is_given(key)
-        return outside and type(value) in (float, np.float64) and bool(abs(value) > 0.0)
+        return outside and (type(value) is bytes or type(value) in (float, np.float64) and bool(abs(value) > 0.0))
 
     def shown(self, key: Any) -> Operand:
         """A key that is read out of a dict or a set."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import typing
 from abc import ABCMeta
@@ -14,6 +15,7 @@ import numpy as np
 
 from autodiff_hook.semantics.equivalents.cursors import Count, Cursor
 from autodiff_hook.semantics.equivalents.deques import Deque
+from autodiff_hook.semantics.equivalents.reading import Reader
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
@@ -75,7 +77,12 @@ def shown(cls: type) -> type:
     return cls.form.cls() if issubclass(cls, Kept) else _STANDING.get(cls, cls)
 
 
-_STANDING: Final[dict[type, type]] = {Deque: deque, Cursor: type(iter([])), Count: itertools.count}
+_STANDING: Final[dict[type, type]] = {
+    Deque: deque,
+    Cursor: type(iter([])),
+    Count: itertools.count,
+    Reader: io.TextIOWrapper,
+}
 
 
 def classes_of(value: Abstract) -> list[type]:
