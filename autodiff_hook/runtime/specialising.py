@@ -41,7 +41,7 @@ ONE_WAY: Final = bool(os.environ.get("AUTODIFF_ONE_WAY"))
 _FAILURES: Final = 20
 _HANDLED: Final = 8
 """After how many failures of a program for all ways that it handles itself each way is followed."""
-OPERATIONS: Final = 20000
+OPERATIONS: Final = 100_000
 """How many operations a way may have."""
 _TRAPS: Final = 20
 _LONGEST_REST: Final = 1024
