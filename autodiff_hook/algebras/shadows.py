@@ -57,7 +57,8 @@ class Key:
         self.key = key
 
     def __hash__(self) -> int:
-        return id(self.key)
+        # Not as the key may say it itself: Python would ask the key whether it is equal to this.
+        return hash((Key, id(self.key)))
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Key and other.key is self.key

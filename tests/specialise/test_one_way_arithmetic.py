@@ -553,6 +553,9 @@ class Metres(float):
     def __mul__(self, other):
         return Metres(float.__mul__(self, other), self.name)
 
+    def __rsub__(self, other):
+        return Metres(float.__rsub__(self, other), self.name)
+
     def __lt__(self, other):
         return float.__lt__(self, other)
 
@@ -562,6 +565,7 @@ def chosen(x):
     best, worst = max(a, b), min([b, a, Metres(x * x)])
     rows = sorted([b, a], reverse=True)
     total = math.fsum([a, b * x, 1.0]) + rows[1] * best.real + worst
+    total += float.__rpow__(x, 2.0) * float.__abs__(-x) + (5.0 - a) + float.__radd__(a, x)
     return float(total * (3.0 if a in (0.5, 4.0) else 1.0) * (2.0 if (-a).conjugate() not in (1.0,) else 1.0))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -272,3 +273,100 @@ def test_whole_numbers_that_are_counted_to_and_are_no_keys():
         check(by_its_number, 0.9, n, specialised=None)
     assert is_specialised(in_cells)
     assert ad.gradient(by_its_number, 0.9, 3)[1] == 0.9
+
+
+class Alike:
+    """Is hashed by what it is, whatever it equals."""
+
+    def __init__(self, value):
+        self.value, self.parts = value, {self: 1.0}
+
+    def __hash__(self):
+        """Each is another one."""
+        return id(self)
+
+    def __eq__(self, other):
+        return self.value == other.value
+
+
+class Plain(Alike):
+    __hash__ = object.__hash__
+
+
+class Hashed(Alike):
+    def __hash__(self):
+        return hash(id(self))
+
+
+HELD = [Alike(2.0), Alike(2.0)]
+OF_HELD = {HELD[0]: 3.0}
+
+
+def by_identity(cls):
+    def f(x, y):
+        a, b = cls(x), cls(x)
+        total = {a: x, b: y}
+        total[a] += y
+        more = defaultdict(float)
+        for each in [a, b, a, *(HELD if cls is Alike else [])]:
+            more[each] += each.value * x
+        more.default_factory = None
+        try:
+            more[cls(x)] += 1.0
+        except KeyError:
+            x = x * a.parts[a]
+        found = [value for key, value in more.items() if key in OF_HELD] or [x]
+        return total[a] * total[b] + more[a] * len(more) * (a == b) * found[0]
+
+    return f
+
+
+def by_what_id_says(x, y):
+    nodes, seen, memo = [Node(x), Node(y)], set(), {}
+    for node in [*nodes, *nodes, NODES[0]]:
+        if id(node) not in seen:
+            seen.add(id(node))
+            memo[id(node)] = node.name if node is not NODES[0] else 2.0
+    total = sum(memo[key] for key in memo) * len(seen)
+    return total * memo[id(nodes[0])] * (x if id(nodes[1]) in memo else y) * memo[id(NODES[0])]
+
+
+def of_sets_of_objects(x, y):
+    a, b, c = map(Alike, (x, y, x * y))
+    s, t = {a, b}, {b, c}
+    common = [*s.intersection(t), *(t & {c}), *s.intersection(defaultdict(float, {a: 1.0}))]
+    s.discard(a)
+    counts = len(s | t) + 2 * len(s - t) + 3 * len(s ^ t) + s.issubset(t) + (a in t) + s.isdisjoint({a})
+    return sum(each.value**2 for each in common) * counts * s.pop().value
+
+
+@pytest.mark.parametrize("cls", [Alike, Plain, Hashed])
+def test_objects_that_are_hashed_by_what_they_are(cls):
+    check_slopes(by_identity(cls), 0.7, 1.3)
+
+
+@pytest.mark.parametrize("f", [by_what_id_says, of_sets_of_objects])
+def test_identities_as_keys(f):
+    check_slopes(f, 0.7, 1.3)
+
+
+def test_identities_that_are_more_than_keys():
+    held = {}
+
+    def kept(x):
+        node = Node(x)
+        held.clear()
+        held[id(node)] = node
+        return node.name * x
+
+    for _ in range(3):
+        assert ad.gradient(kept, 0.7) == (1.4,)
+        assert [id(node) for node in held.values()] == list(held)
+    for f in (
+        lambda x: x * (id(node := Node(x)) == id(node)),
+        lambda x: x * len(sorted({id(node): node for node in (Node(x), Node(2.0 * x))})),
+        lambda x: sum(node.name for node in {Node(x), Node(2.0 * x)}),
+    ):
+        check_slopes(f, 0.7, specialised=None)
+    for _ in range(3):
+        assert ad.gradient(lambda p: {id(p): p.name}[id(p)] * p.name, Node(0.7))[0].name == 1.4

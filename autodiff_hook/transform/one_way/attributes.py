@@ -7,6 +7,7 @@ nothing can fail any more.
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, Final
 
@@ -15,7 +16,17 @@ from autodiff_hook.runtime.lookup import behind, dictionary_of, find_in_type, ha
 from autodiff_hook.transform.one_way.namespaces import namespace
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Bound, Fresh, Known, Number, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    Abstract,
+    Array,
+    Bound,
+    Container,
+    Fresh,
+    Known,
+    Number,
+    Outside,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of, shown
 from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_set_by_code, keeps_number, look
@@ -194,6 +205,13 @@ def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value:
         raise Raised(AttributeError)
     if isinstance(target, Known) and isinstance(target.value, (type, FunctionType)):
         class_written(inf, target.value, name, value)
+        return Constant(None)
+    if (
+        isinstance(target, Container)
+        and (target.cls, name) == (defaultdict, "default_factory")
+        and owner not in inf.origins
+    ):
+        inf.set_factory(owner, value)
         return Constant(None)
     if not isinstance(target, (Fresh, Outside)):
         raise Refused(f"an attribute of {named(target)} is assigned")

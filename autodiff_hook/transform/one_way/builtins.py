@@ -47,6 +47,7 @@ from autodiff_hook.transform.one_way.classes import (
 from autodiff_hook.transform.one_way.containers import UNKNOWN, held_as, known_value, pairs, parts
 from autodiff_hook.transform.one_way.copying import copied_alone, copied_deeply
 from autodiff_hook.transform.one_way.held import held_by
+from autodiff_hook.transform.one_way.identities import identity
 from autodiff_hook.transform.one_way.iterations import (
     EQUIVALENTS,
     ITERATIONS,
@@ -387,6 +388,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     len: _len,
     bool: _bool,
     hash: hashed,
+    id: identity,
     require_short: _nothing,
     order_of: sequences.order_of,
     require_constant: constant_key,

@@ -210,13 +210,20 @@ def taken_at_once(inf: Path, source: Operand) -> Any:
         held = value.value
     elif isinstance(value, Tuple) and value.cls is dict:
         held = dict.fromkeys(value.keys)
-    return None if held is None or any(is_open(x) or x != x for x in held) else held
+    return None if held is None or any(is_open(x) and not is_itself(inf, x) or x != x for x in held) else held
+
+
+def is_itself(inf: Path, key: Any) -> bool:
+    """Whether a key is an object, or the identity of one, that no other key equals."""
+    return isinstance(key, Variable) and (is_alone(inf, key) or key in inf.identities.values())
 
 
 def as_key(inf: Path, operand: Operand) -> Any:
     """What an operand is as a key: its value, which decides about the way; an object that is like no other, itself."""
     if is_alone(inf, operand):
         return itself(inf, operand)
+    if is_itself(inf, operand):
+        return operand
     if operand in inf.tuples:
         return tuple([as_key(inf, x) for x in inf.tuples[operand]])
     return inf.pin_key(operand)
@@ -224,7 +231,7 @@ def as_key(inf: Path, operand: Operand) -> Any:
 
 def shown_keys(inf: Path, held: Collection[Any]) -> Iterator[Operand]:
     """The keys of a dict, or what a set holds."""
-    if isinstance(held, (set, frozenset)) and any(map(is_open, held)):
+    if isinstance(held, (set, frozenset)) and len(held) > 1 and any(map(is_open, held)):
         raise Refused("an iteration over a set of what is not known, whose order is its own")
     return map(inf.shown, held)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import FunctionType
+from typing import Any, Final
 
-from autodiff_hook.ir.types import Operand, Statement
+from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Container, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
-from autodiff_hook.transform.specialise.plans import known_as
+from autodiff_hook.transform.specialise.plans import alias, known_as
 
 
 def same(inf: Path, s: Statement) -> Abstract | None:
@@ -30,8 +31,31 @@ def _is_container(inf: Path, operand: Operand) -> bool:
 
 
 def is_like_no_other(inf: Path, cls: type) -> bool:
-    """Whether objects of a class equal none but themselves."""
-    return all(look(inf, cls, name) is getattr(object, name) for name in ("__hash__", "__eq__"))
+    """Whether objects of a class are hashed by what they are, so that none is found as another."""
+    found = look(inf, cls, "__hash__")
+    return found is object.__hash__ or type(found) is FunctionType and _is_by_identity(inf, found)
+
+
+def _is_by_identity(inf: Path, function: FunctionType) -> bool:
+    code = function.__code__
+    said = any((code.co_code, code.co_names) == (x.co_code, x.co_names) for x in _BY_IDENTITY)
+    loaded = [inf.world.load(function.__globals__)(name) for name in code.co_names] if said else []
+    return said and all(isinstance(x, Constant) and x.value in (id, hash) for x in loaded)
+
+
+_BY_IDENTITY: Final = tuple([f.__code__ for f in (lambda self: id(self), lambda self: hash(id(self)))])
+
+
+def identity(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """``id(x)``: of an object of the program a key that nothing else is, of one from outside a number that is known."""
+    value = inf.type_of(args[0]) if len(args) == 1 else None
+    if isinstance(value, Fresh):
+        if value.made not in inf.identities:
+            inf.identities[value.made] = inf.token("id", ANY)
+        return alias(inf, s, inf.identities[value.made])
+    if isinstance(value, Outside) and not inf.world.is_given(inf.final(args[0])):
+        return known_as(inf, s, id(the_one(inf, args[0])))
+    return None
 
 
 def is_alone(inf: Path, operand: Operand) -> bool:

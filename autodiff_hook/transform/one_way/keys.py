@@ -31,8 +31,8 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
     items = inf.tuples.get(operand, [operand])
     if not any(is_object(inf.type_of(x)) for x in items):
         return inf.pin_key(operand)
-    if all(_is_from_outside(inf, x) or not is_object(inf.type_of(x)) for x in items):
-        found = [the_one(inf, x) if is_object(inf.type_of(x)) else inf.pin_key(x) for x in items]
+    if all(_is_like_no_other(inf, x) or not is_object(inf.type_of(x)) for x in items):
+        found = [_itself(inf, x) if is_object(inf.type_of(x)) else inf.pin_key(x) for x in items]
         return tuple(found) if operand in inf.tuples else found[0]
     budget.check(len(held))
     pinned = set(inf.pinned)
@@ -51,6 +51,17 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
         lack(("key", id(held), whole), partial(_has_grown, held, len(held)))
         raise Refused("an object that is no key of a dict")
     return same
+
+
+def _is_like_no_other(inf: Path, operand: Operand) -> bool:
+    """Whether a value is an object that equals none but itself, from outside or made by the program."""
+    return isinstance(inf.type_of(operand), Fresh) and is_alone(inf, operand) or _is_from_outside(inf, operand)
+
+
+def _itself(inf: Path, operand: Operand) -> Any:
+    """An object from outside, or what no dict from outside has: one that the program makes."""
+    value = inf.type_of(operand)
+    return value.made if isinstance(value, Fresh) else the_one(inf, operand)
 
 
 def _is_from_outside(inf: Path, operand: Operand) -> bool:

@@ -13,7 +13,7 @@ from autodiff_hook.transform.one_way.containers import as_key, pairs, pairs_for,
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.wording import named
 
@@ -36,9 +36,8 @@ def make(inf: Path, cls: type, args: Args, kwargs: Kwargs) -> Abstract:
         return inf.type_of(made)
     content = pairs_for(inf, cls, args[0]) if args else {}
     made = inf.made(cls, {**content, **kwargs})
-    kind = inf.type_of(factory) if factory is not None else Known(None)
-    if factory is not None and not (isinstance(kind, Known) and kind.value is None):
-        inf.factories[made] = factory
+    if factory is not None:
+        inf.set_factory(made, factory)
     return inf.type_of(made)
 
 

@@ -137,8 +137,10 @@ def _of_sets(name: str) -> Method:
 
     def method(inf: Path, owner: Operand, args: Args) -> Operand:
         others = [taken_at_once(inf, x) for x in args]
-        others = [list(map(inf.pin, parts(inf, x))) if held is None else held for x, held in zip(args, others)]
-        if known_value(inf, owner) is UNKNOWN:
+        others = [
+            [as_key(inf, item) for item in parts(inf, x)] if held is None else held for x, held in zip(args, others)
+        ]
+        if known_value(inf, owner) is UNKNOWN and taken_at_once(inf, owner) is None:
             raise Refused(f"{name} of a set of what is not known")
         value = getattr(inf.content(owner), name)(*others)
         return inf.made(set, value) if isinstance(value, set) else Constant(value)

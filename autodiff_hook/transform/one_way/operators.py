@@ -20,20 +20,26 @@ from autodiff_hook.transform.specialise.wording import named
 _SILENT: Final = frozenset({float, int, bool, complex, type(None)})
 
 
-OF_FLOATS: Final = {
-    **{getattr(float, METHODS[symbol]): ("binary", symbol) for symbol in ("+", "-", "*", "/", "//", "%", "**")},
+_ARITHMETIC: Final = ("+", "-", "*", "/", "//", "%", "**")
+_REFLECTED: Final = {getattr(float, f"__r{METHODS[symbol][2:]}"): symbol for symbol in _ARITHMETIC}
+_OF_FLOATS: Final = {
+    **{getattr(float, METHODS[symbol]): ("binary", symbol) for symbol in _ARITHMETIC},
+    **{method: ("binary", symbol) for method, symbol in _REFLECTED.items()},
     **{getattr(float, name): ("compare", symbol) for symbol, name in COMPARING_METHODS.items()},
-    **{float.__neg__: ("unary", "-"), float.__pos__: ("unary", "+")},
+    **{float.__neg__: ("unary", "-"), float.__pos__: ("unary", "+"), float.__abs__: ("call", abs)},
 }
 """The operations that methods of ``float`` are, called by their names."""
 
 
 def by_name(inf: Path, function: Any, args: Args) -> Operand | None:
     """``float.__add__(a, b)``; None if it is no such method, or not of numbers."""
-    op, symbol = OF_FLOATS.get(function, (None, None)) if isinstance(function, WrapperDescriptorType) else (None, None)
-    numbers = [inf.plain(x) for x in args]
-    known = all(is_number_of(inf.type_of(x), {float, int, bool}) for x in numbers)
-    return inf.perform(op, numbers, symbol) if op is not None and known else None
+    op, symbol = _OF_FLOATS.get(function, (None, None)) if isinstance(function, WrapperDescriptorType) else (None, None)
+    if op is None:
+        return None
+    numbers = [inf.plain(x) for x in (args[::-1] if function in _REFLECTED else args)]
+    if not all(is_number_of(inf.type_of(x), {float, int, bool}) for x in numbers):
+        return None
+    return inf.call(Constant(symbol), numbers) if op == "call" else inf.perform(op, numbers, symbol)
 
 
 def is_object(value: Abstract) -> TypeGuard[Fresh | Outside]:

@@ -23,6 +23,7 @@ from autodiff_hook.transform.one_way.containers import (
     changeable,
     guarded_length,
     is_adopted,
+    is_itself,
     is_mapping,
     known_value,
     new,
@@ -133,7 +134,8 @@ def _contained(inf: Path, s: Statement, value: Fresh | Outside) -> Abstract:
 
 
 def _is_hashed(inf: Path, value: Container, item: Operand) -> bool:
-    return value.cls not in DICTS or item in inf.tuples or isinstance(inf.type_of(item), (Known, Instance, Fresh))
+    kinds = (Known, Instance, Fresh)
+    return value.cls not in DICTS or item in inf.tuples or is_itself(inf, item) or isinstance(inf.type_of(item), kinds)
 
 
 def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:

@@ -126,6 +126,8 @@ class Trail(Inference):
         """What caches keep of what has derivatives."""
         self.given_keys: list[Operand] = []
         """The objects of the arguments that are keys: each is another one."""
+        self.identities: dict[Operand, Operand] = {}
+        """What ``id`` says of the objects of the program."""
         self.caches: dict[int, str] = {}
         """Whether a cache from outside is asked on entry or in its place, by its identity."""
         self.numbers: dict[Any, Operand] = {}
@@ -248,6 +250,12 @@ class Trail(Inference):
         if operand in self.factories:
             self.factories[made] = self.factories[operand]
         return made
+
+    def set_factory(self, owner: Operand, factory: Operand) -> None:
+        """Let a ``defaultdict`` ask this for what is missing."""
+        self.factories.pop(owner, None)
+        if not (isinstance(kind := self.type_of(factory), Known) and kind.value is None):
+            self.factories[owner] = factory
 
     def token(self, name: str, abstract: Abstract) -> Variable:
         """An operand for what exists only while the program is followed."""
