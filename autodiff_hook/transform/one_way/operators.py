@@ -34,11 +34,12 @@ _OF_FLOATS: Final = {
 def by_name(inf: Path, function: Any, args: Args) -> Operand | None:
     """``float.__add__(a, b)``; None if it is no such method, or not of numbers."""
     op, symbol = _OF_FLOATS.get(function, (None, None)) if isinstance(function, WrapperDescriptorType) else (None, None)
-    if op is None:
+    # Whatever is called: what is converted by its own code is refused.
+    numbers = list(map(inf.plain, args))
+    if op is None or not all(is_number_of(inf.type_of(x), {float, int, bool}) for x in numbers):
         return None
-    numbers = [inf.plain(x) for x in (args[::-1] if function in _REFLECTED else args)]
-    if not all(is_number_of(inf.type_of(x), {float, int, bool}) for x in numbers):
-        return None
+    if function in _REFLECTED:
+        numbers.reverse()
     return inf.call(Constant(symbol), numbers) if op == "call" else inf.perform(op, numbers, symbol)
 
 
