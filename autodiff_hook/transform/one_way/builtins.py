@@ -32,6 +32,7 @@ from autodiff_hook.transform.one_way import (
     mappings,
     namespaces,
     out_of_scope,
+    overrides,
     sequences,
 )
 from autodiff_hook.transform.one_way.attributes import plainly_written
@@ -89,7 +90,7 @@ from autodiff_hook.transform.specialise.stopping import stopped
 
 def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """The result of calling what is known; None if nothing special is known of it."""
-    found = derived.called(inf, s, function, args, kwargs)
+    found = overrides.called(inf, s, function, args, kwargs) or derived.called(inf, s, function, args, kwargs)
     if found is not None:
         return found
     meaning = equivalent = None

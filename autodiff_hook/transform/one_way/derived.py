@@ -20,7 +20,6 @@ from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, NAMES, UNARY, UNARY_METHODS
 from autodiff_hook.transform.one_way.containers import guarded_length, known_value, parts
 from autodiff_hook.transform.one_way.derived_values import (
-    ARRAY,
     array_of,
     computed,
     holds,
@@ -29,6 +28,7 @@ from autodiff_hook.transform.one_way.derived_values import (
     made_array,
     plainly,
 )
+from autodiff_hook.transform.one_way.overrides import ARRAY
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,

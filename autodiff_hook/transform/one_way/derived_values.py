@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final, TypeGuard
@@ -10,9 +9,10 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
-from autodiff_hook.semantics.operations import BINARY, COMPARE, METHODS, UFUNCS
+from autodiff_hook.transform.one_way import overrides
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.overrides import ARRAY, NUMPY_OF
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Container, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -22,18 +22,8 @@ from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.trying import example_for, tried
 from autodiff_hook.transform.specialise.wording import named
 
-ARRAY: Final = np.ndarray.__dict__
-"""What arrays have of their class."""
-_NUMPY_OF: Final[dict[Any, np.ufunc]] = {
-    **{BINARY[symbol]: ufunc for symbol, ufunc in UFUNCS.items()},
-    **{ARRAY[METHODS[symbol]]: ufunc for symbol, ufunc in UFUNCS.items()},
-    **dict(zip(COMPARE.values(), (np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal))),
-    **{operator.neg: np.negative, operator.pos: np.positive, abs: np.absolute},
-}
-_OWN_PROTOCOLS: Final = (
-    *("__array_ufunc__", "__array_function__", "__array__", "__array_interface__", "__array_struct__"),
-    *("__array_prepare__", "__buffer__", "__array_priority__"),
-)
+_OWN_PROTOCOLS: Final = (*("__array__", "__array_interface__", "__array_struct__", "__array_prepare__", "__buffer__"),)
+_ASKED: Final = ("__array_ufunc__", "__array_function__")
 
 
 def is_derived_class(cls: Any) -> bool:
@@ -79,9 +69,16 @@ def made_array(inf: Path, cls: type, array: Operand, source: Operand) -> Operand
 
 def _require_plain(inf: Path, cls: type) -> None:
     inf.world.members(cls)
-    for base in cls.__mro__:
-        if not issubclass(np.ndarray, base) and any(name in base.__dict__ for name in _OWN_PROTOCOLS):
-            raise Refused(f"{named(cls)} says by itself what NumPy makes of it")
+    own = {
+        name: found
+        for base in cls.__mro__[::-1]
+        if not issubclass(np.ndarray, base)
+        for name, found in vars(base).items()
+    }
+    by_ufunc = type(own.get("__array_ufunc__")) is FunctionType
+    asked = all(type(own[name]) is FunctionType for name in _ASKED if name in own)
+    if not asked or any(name in own for name in _OWN_PROTOCOLS) or "__array_priority__" in own and not by_ufunc:
+        raise Refused(f"{named(cls)} says by itself what NumPy makes of it")
 
 
 def holds(inf: Path, operand: Operand) -> bool:
@@ -133,6 +130,9 @@ def computed(
 ) -> Abstract:
     """The result of what NumPy does, of the class that NumPy gives it; ``perform`` does it, if not the statement."""
     named_args = kwargs or {}
+    asked = overrides.asked(inf, s, function, args, named_args)
+    if asked is not None:
+        return asked
     given = [*args, *named_args.values()]
     examples = [_example(inf, x) for x in given]
     count = len(args)
@@ -157,24 +157,17 @@ def _classed(inf: Path, function: Any, given: list[tuple[Operand, Any]], found: 
     if source is None:
         raise Refused(f"{named(function)} makes an array of {named(cls)} of others")
     wrap = look(inf, cls, "__array_wrap__")
-    if type(wrap) is FunctionType and function not in _UNWRAPPED and type(function) is not operator.attrgetter:
+    if type(wrap) is FunctionType and not overrides.only_shows(function):
         return _wrapped(inf, wrap, function, source, [x for x, _ in given], result)
     _require_same(function, np.asarray(found), example_of(inf.type_of(result)))
     return made_array(inf, cls, result, source)
-
-
-_UNWRAPPED: Final = (
-    operator.getitem,
-    *(ARRAY[name] for name in ("copy", "reshape", "transpose", "ravel", "flatten", "astype", "squeeze")),
-)
-"""What makes views and copies of arrays, which ``__array_wrap__`` has no part in."""
 
 
 def _wrapped(
     inf: Path, wrap: FunctionType, function: Any, source: Operand, given: list[Operand], result: Operand
 ) -> Operand:
     """What ``__array_wrap__`` makes of the result of a ufunc."""
-    ufunc = function if isinstance(function, np.ufunc) else _NUMPY_OF.get(function)
+    ufunc = function if isinstance(function, np.ufunc) else NUMPY_OF.get(function)
     kind = inf.type_of(result)
     if ufunc is None or not isinstance(kind, Array) or not kind.ndim:
         raise Refused(f"{named(function)} with an __array_wrap__ that is Python code")

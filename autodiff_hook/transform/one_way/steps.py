@@ -18,6 +18,7 @@ from autodiff_hook.transform.one_way import (
     inert,
     items,
     iterating,
+    overrides,
     sequences,
 )
 from autodiff_hook.transform.one_way.builtins import known_call
@@ -84,7 +85,7 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
         return evaluate(inf, s)
     require_native(inf, s)
     meaning = STEPS.get(s.op)
-    found = derived.step(inf, s) or derived_containers.step(inf, s) or inert.step(inf, s)
+    found = overrides.step(inf, s) or derived.step(inf, s) or derived_containers.step(inf, s) or inert.step(inf, s)
     if found is None and meaning is not None:
         found = meaning(inf, s)
     if found is ENTERED:

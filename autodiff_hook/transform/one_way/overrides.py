@@ -1,0 +1,165 @@
+"""Ufuncs and functions of NumPy on one way, of objects whose classes say in Python what they are.
+
+NumPy asks ``__array_ufunc__`` and ``__array_function__`` from the left to the right, but classes before their bases,
+until one knows what to do.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from types import BuiltinMethodType, FunctionType
+from typing import Any, Final
+
+import numpy as np
+
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
+from autodiff_hook.semantics.operations import BINARY, COMPARE, METHODS, UFUNCS
+from autodiff_hook.semantics.subclasses import DISPATCHED
+from autodiff_hook.transform.one_way.operators import is_not_implemented, is_object
+from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known
+from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.wording import named
+
+ARRAY: Final = np.ndarray.__dict__
+"""What arrays have of their class."""
+NUMPY_OF: Final[dict[Any, np.ufunc]] = {
+    **{BINARY[symbol]: ufunc for symbol, ufunc in UFUNCS.items()},
+    **{ARRAY[METHODS[symbol]]: ufunc for symbol, ufunc in UFUNCS.items()},
+    **dict(zip(COMPARE.values(), (np.less, np.less_equal, np.equal, np.not_equal, np.greater, np.greater_equal))),
+    **{operator.neg: np.negative, operator.pos: np.positive, abs: np.absolute},
+}
+UFUNC, FUNCTION = "__array_ufunc__", "__array_function__"
+_OF_REDUCE: Final = ("axis", "dtype", "out", "keepdims", "initial", "where")
+
+
+def step(inf: Path, s: Statement) -> Abstract | None:
+    """``array * x`` and ``array < x`` of an array and such an object; None of others."""
+    if s.op not in ("binary", "compare") or not _is_numpy(inf.type_of(s.operands[0])):
+        return None
+    if _method(inf, s.operands[1], UFUNC) is None:
+        return None
+    ufunc = NUMPY_OF.get((BINARY if s.op == "binary" else COMPARE)[s.data])
+    return None if ufunc is None else _asked(inf, s, ufunc, "__call__", s.operands, {})
+
+
+def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """What arrays do by ufuncs, whose class says what these are; None of other arrays, and of what only shows them."""
+    if only_shows(function) or not _in_turn(inf, [*args, *kwargs.values()], UFUNC):
+        return None
+    ufunc, name = _REDUCING.get(function, (function, "__call__"))
+    ufunc = NUMPY_OF.get(ufunc, ufunc)
+    if not isinstance(ufunc, np.ufunc):
+        raise Refused(f"{named(function)} of what says by itself what ufuncs make of it")
+    return _asked(inf, s, ufunc, name, args, kwargs)
+
+
+def only_shows(function: Any) -> bool:
+    """Whether a function makes views and copies of arrays, or asks them for an attribute."""
+    return type(function) is operator.attrgetter or function in _SHOWING
+
+
+_SHOWING: Final = (
+    operator.getitem,
+    *(ARRAY[name] for name in ("copy", "reshape", "transpose", "ravel", "flatten", "astype", "squeeze")),
+)
+_REDUCING: Final = {
+    ARRAY[name]: (ufunc, "reduce")
+    for name, ufunc in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum))
+}
+"""The methods that reduce an array as a ufunc does."""
+
+
+def _is_numpy(value: Abstract) -> bool:
+    types = number_types(value)
+    return isinstance(value, Array) or bool(types) and all(issubclass(x, np.generic) for x in types or ())
+
+
+def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """A ufunc, a method of one, or a function of NumPy's, of such objects; None of others."""
+    if function is ARRAY[UFUNC]:
+        return _not_overridden(inf, s, args, kwargs)
+    if isinstance(function, np.ufunc):
+        return _asked(inf, s, function, "__call__", args, kwargs)
+    ufunc = inf.type_of(args[0]) if getattr(function, "__objclass__", None) is np.ufunc and args else None
+    if isinstance(ufunc, Known) and isinstance(ufunc.value, np.ufunc):
+        return _asked(inf, s, ufunc.value, function.__name__, args[1:], kwargs)
+    if type(function) is BuiltinMethodType and isinstance(function.__self__, np.ufunc):
+        return _asked(inf, s, function.__self__, function.__name__, args, kwargs)
+    if type(function) is DISPATCHED:
+        return _asked_of_function(inf, s, function, args, kwargs)
+    return None
+
+
+def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
+    """What the class of an object says of a protocol."""
+    value = inf.type_of(operand)
+    found = look(inf, value.cls, name) if is_object(value) else None
+    return found if type(found) is FunctionType else None
+
+
+def _in_turn(inf: Path, operands: Iterable[Operand], name: str) -> list[tuple[Operand, FunctionType]]:
+    """The objects that are asked, and their methods: one of each class."""
+    found: list[tuple[type, Operand, FunctionType]] = []
+    for operand in operands:
+        method, cls = _method(inf, operand, name), getattr(inf.type_of(operand), "cls", object)
+        if method is not None and all(cls is not other for other, _, _ in found):
+            place = next((i for i, (other, _, _) in enumerate(found) if issubclass(cls, other)), len(found))
+            found.insert(place, (cls, operand, method))
+    return [(operand, method) for _, operand, method in found]
+
+
+def _asked(inf: Path, s: Statement, ufunc: np.ufunc, name: str, args: Args, kwargs: Kwargs) -> Abstract | None:
+    in_turn = _in_turn(inf, [*args, *_outputs(inf, kwargs)], UFUNC)
+    if not in_turn:
+        return None
+    args, kwargs = _normalised(inf, ufunc, name, args, kwargs)
+    for operand, method in in_turn:
+        result = inf.call(Constant(method), [operand, Constant(ufunc), Constant(name), *args], kwargs)
+        if not is_not_implemented(inf, result):
+            return alias(inf, s, result)
+    raise Raised(TypeError(f"operand type(s) all returned NotImplemented from __array_ufunc__({ufunc!r})"))
+
+
+def _outputs(inf: Path, kwargs: Kwargs) -> list[Operand]:
+    return inf.tuples.get(kwargs["out"], [kwargs["out"]]) if "out" in kwargs else []
+
+
+def _normalised(inf: Path, ufunc: np.ufunc, name: str, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
+    """The arguments as ``__array_ufunc__`` is given them: what comes after the inputs by name, outputs as a tuple."""
+    if name == "__call__" and len(args) > ufunc.nin:
+        args, kwargs = args[: ufunc.nin], {**kwargs, "out": inf.perform("build_tuple", args[ufunc.nin :])}
+    if name == "reduce" and len(args) > 1:
+        args, kwargs = args[:1], {**dict(zip(_OF_REDUCE, args[1:])), **kwargs}
+    if "out" in kwargs and kwargs["out"] not in inf.tuples:
+        kwargs = {**kwargs, "out": inf.perform("build_tuple", [kwargs["out"]])}
+    return args, kwargs
+
+
+def _not_overridden(inf: Path, s: Statement, args: Args, kwargs: Kwargs) -> Abstract:
+    """``ndarray.__array_ufunc__``, which a class calls from its own: what NumPy does with whatever else."""
+    ufunc, name = inf.pin(args[1]), inf.pin(args[2])
+    if _in_turn(inf, [*args[3:], *_outputs(inf, kwargs)], UFUNC):
+        return known_as(inf, s, NotImplemented)
+    function = ufunc if name == "__call__" else getattr(ufunc, name)
+    return alias(inf, s, inf.call(Constant(function), args[3:], kwargs))
+
+
+def _asked_of_function(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    relevant = [x for arg in args for x in inf.tuples.get(arg, [arg])]
+    in_turn = _in_turn(inf, relevant, FUNCTION)
+    if not in_turn:
+        return None
+    types = inf.perform("build_tuple", [Constant(inf.type_of(x).cls) for x, _ in in_turn])  # type: ignore[attr-defined]
+    for operand, method in in_turn:
+        by_name = inf.made(dict, dict(kwargs))
+        given = [operand, Constant(function), types, inf.perform("build_tuple", args), by_name]
+        result = inf.call(Constant(method), given)
+        if not is_not_implemented(inf, result):
+            return alias(inf, s, result)
+    raise Raised(TypeError(f"no implementation found for {function.__name__}"))
