@@ -370,3 +370,57 @@ def test_identities_that_are_more_than_keys():
         check_slopes(f, 0.7, specialised=None)
     for _ in range(3):
         assert ad.gradient(lambda p: {id(p): p.name}[id(p)] * p.name, Node(0.7))[0].name == 1.4
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    i: int
+    j: int
+
+
+def by_places(x, y):
+    total, named = defaultdict(float), {}
+    for i in range(3):
+        for j in range(3):
+            total[Place(i, i * j % 2)] += x * i + y * j
+    named[Place(0, 0), "a"] = named[Place(0, 0), 1] = x
+    named[Place(0, 0), "a"] *= y
+    first = total.pop(Place(0, 0)) + total.get(Place(7, 7), y)
+    found = sum(value * (place.i + 1) for place, value in total.items()) * len(total)
+    seen = {Place(1, 2), Place(2, 1), Place(1, 2)}
+    alike = {Place(1, 2): 1, "a": 2} == {"a": 2, Place(1, 2): 1}
+    return found * first * len(seen) * named[Place(0, 0), "a"] * (x if Place(2, 1) in seen and alike else y)
+
+
+def by_units(x, y):
+    total = {}
+    for unit, count in ((MILE, x), (Unit(mile=1), y), (Unit(km=1), x * y), (Named(mile=1), x)):
+        total[unit] = total.get(unit, 0.0) + count
+    return sum(value * len(unit.powers) ** i for i, (unit, value) in enumerate(total.items())) * total[MILE]
+
+
+@pytest.mark.parametrize("f", [by_places, by_units])
+def test_objects_that_say_what_they_equal_as_keys_of_dicts_of_the_program(f):
+    check_slopes(f, 0.7, 1.3)
+
+
+def test_keys_that_are_more_than_looked_up():
+    held = {}
+
+    def kept(x):
+        held.clear()
+        held[Place(1, 2)] = x
+        return held[Place(1, 2)] * x
+
+    def loud(x):
+        return {Loud(a=1): x, Loud(b=1): x * x}[Loud(b=1)] * len(ASKED) ** 0
+
+    for f in (
+        kept,
+        loud,
+        lambda x: {Place(x, 2): x}[Place(x, 2)],
+        lambda x: {Place(1, 2): x, hash(Place(1, 2)): 2.0 * x}[Place(1, 2)],
+        lambda x: sum({**dict.fromkeys([Place(1, 2), Place(1, 3)], x), Place(1, 2): x * x}.values()),
+    ):
+        check_slopes(f, 0.7, specialised=None)
+        assert f is not kept or list(held) == [Place(1, 2)]

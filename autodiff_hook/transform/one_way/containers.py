@@ -12,8 +12,10 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import behind, has_in_type
+from autodiff_hook.transform.one_way.hashes import ObjectKey
 from autodiff_hook.transform.one_way.held import held_by, is_answered_by_base, is_derived
 from autodiff_hook.transform.one_way.identities import is_alone, itself
+from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container, is_open
 from autodiff_hook.transform.specialise.abstract import (
@@ -224,6 +226,9 @@ def as_key(inf: Path, operand: Operand) -> Any:
         return itself(inf, operand)
     if is_itself(inf, operand):
         return operand
+    value = inf.type_of(operand)
+    if is_object(value) and type(look(inf, value.cls, "__hash__")) is FunctionType:
+        return ObjectKey(inf, operand)
     if operand in inf.tuples:
         return tuple([as_key(inf, x) for x in inf.tuples[operand]])
     return inf.pin_key(operand)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from functools import partial
-from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook import budget
-from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.hashes import Hashed
 from autodiff_hook.runtime.lacking import lack
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, parts
+from autodiff_hook.transform.one_way.hashes import effects, equals, hash_method, require_constant, require_silent
 from autodiff_hook.transform.one_way.identities import is_alone, the_one
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Instance, Known, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import is_number_of
-from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import known_as
 from autodiff_hook.transform.specialise.wording import named
 
@@ -40,12 +35,12 @@ def key_in(inf: Path, held: dict[Any, Any], operand: Operand) -> Any:
     hashes = [_hash_of(inf, x) for x in items]
     whole = hash(tuple(map(Hashed, hashes))) if operand in inf.tuples else hashes[0]
     _follow_others(inf, held, own)
-    _require_silent(inf, items, before)
+    require_silent(inf, items, before)
     found = [key for key in held if hash(key) == whole]
     if any((type(key) is tuple) != (operand in inf.tuples) for key in found):
         raise Refused("keys of several kinds that have the same hash")
     same = next((key for key in found if _equals(inf, inf.world.constant(key), operand)), None)
-    _require_silent(inf, items, before)
+    require_silent(inf, items, before)
     require_constant(inf, inf.pinned.keys() - pinned)
     if same is None:
         lack(("key", id(held), whole), partial(_has_grown, held, len(held)))
@@ -79,19 +74,6 @@ def _hash_of(inf: Path, operand: Operand) -> int:
     return hash(inf.pin_key(operand))
 
 
-def effects(inf: Path, items: Sequence[Operand] = ()) -> Any:
-    """What the program has changed that others can see, but for what is looked up, which may keep its hash."""
-    stored = {owner for owner, _ in inf.assigned} - set(map(inf.final, items))
-    contents = {token: copy(inf.contents[token]) for token in inf.dirty}
-    return stored, contents, len(inf.said), dict(inf.class_attributes), dict(inf.stored_globals)
-
-
-def _require_silent(inf: Path, items: list[Operand], before: Any) -> None:
-    """Refuse a key that changes something when it is looked up, which is done natively, too."""
-    if effects(inf, items) != before:
-        raise Refused("a key that changes something when it is looked up")
-
-
 def _follow_others(inf: Path, held: dict[Any, Any], known: set[type]) -> None:
     """See that no key of another class changes anything when it is asked for its hash, by one of each class."""
     for key in held:
@@ -119,12 +101,7 @@ def _equals(inf: Path, stored: Operand, given: Operand) -> bool:
     if given in inf.tuples:
         first, second = parts(inf, stored), inf.tuples[given]
         return len(first) == len(second) and all(_equals(inf, a, b) for a, b in zip(first, second))
-    if inf.final(stored) is inf.final(given):
-        return True
-    ask: Callable[..., Operand] = inf.perform
-    if all(isinstance(inf.type_of(x), Outside) for x in (stored, given)) and inf.pin(ask("is", [stored, given])):
-        return True
-    return bool(inf.pin(ask("truth", [ask("compare", [stored, given], "==")])))
+    return equals(inf, stored, given)
 
 
 def hashed(inf: Path, s: Statement, args: Args) -> Abstract | None:
@@ -141,34 +118,6 @@ def hashed(inf: Path, s: Statement, args: Args) -> Abstract | None:
         return known_as(inf, s, hash(known)) if _is_constant(known) else None
     require_constant(inf, args)
     return None
-
-
-def hash_method(inf: Path, value: Fresh | Outside) -> FunctionType:
-    """The ``__hash__`` of an object, which has to be Python code."""
-    method = look(inf, value.cls, "__hash__")
-    if type(method) is not FunctionType:
-        raise Refused(f"the hash of {named(value)}")
-    return method
-
-
-def require_constant(inf: Path, decided: Iterable[Operand]) -> None:
-    """Refuse a key or a hash that a number decides about which is differentiated: what it finds has no derivative."""
-    made, seen, left = definitions(statements_of(inf.program.blocks)), set[Operand](), list(decided)
-    while left:
-        x = inf.final(left.pop())
-        if x in seen or isinstance(inf.type_of(x), Known):
-            continue
-        seen.add(x)
-        s = made.get(x)
-        given = x in inf.params or inf.world.is_given(x) or s is None and x not in inf.tuples
-        if given and not (inf.world.is_outside(x) and not inf.world.is_given(x) or _is_whole(inf.type_of(x))):
-            raise Refused("a key that depends on what is differentiated")
-        left += [*inf.tuples.get(x, ()), *(s.operands if s is not None else ())]
-
-
-def _is_whole(value: Abstract) -> bool:
-    """Whether a value is a whole number or a text, of which there are no derivatives."""
-    return is_number_of(value, {int, bool}) or isinstance(value, Instance) and value.cls in (str, bytes)
 
 
 def _is_constant(value: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.transform.one_way.containers import known_value
-from autodiff_hook.transform.one_way.keys import effects
+from autodiff_hook.transform.one_way.hashes import effects
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract

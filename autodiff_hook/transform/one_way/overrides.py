@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
+from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.semantics.operations import BINARY, COMPARE, METHODS, UFUNCS
-from autodiff_hook.semantics.subclasses import DISPATCHED
 from autodiff_hook.transform.one_way.operators import is_not_implemented, is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised

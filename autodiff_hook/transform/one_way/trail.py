@@ -396,7 +396,7 @@ class Trail(Inference):
     def shown(self, key: Any) -> Operand:
         """A key that is read out of a dict or a set."""
         if isinstance(key, Variable):
-            return key
+            return key.operand if isinstance(key, Standing) else key
         if is_object(self.world, key):
             return self.world.constant(key)
         if is_open(key) or type(key) is tuple and any(is_object(self.world, x) for x in key):
@@ -412,6 +412,14 @@ class Trail(Inference):
     def perform(self, op: str, operands: list[Operand], data: Any = None, name: str | None = None) -> Operand:
         """Do one operation; returns the operand that its result is."""
         raise NotImplementedError
+
+
+class Standing(Variable):
+    """What stands for an operand as a key."""
+
+    def __init__(self, operand: Operand) -> None:
+        super().__init__(operand.name if isinstance(operand, Variable) else None)
+        self.operand = operand
 
 
 def is_open(key: Any) -> bool:
