@@ -269,8 +269,12 @@ def array_function(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     if len(args) != 5 or type(args[3]) is not tuple or type(args[4]) is not dict:
         return call_opaque(alg, t, native, args, kwargs, NOT_PYTHON)
     _, function, types, given, named = args
-    code = getattr(function, "_implementation", None)
-    if type(code) is not FunctionType or not all(issubclass(x, np.ndarray) for x in types):
+    if registry.is_constant(function):
+        return native(*args), None
+    overridden = is_function_overridden(function, given)
+    code = getattr(function, "_implementation", None) if overridden else function
+    followed = type(code) is FunctionType and all(issubclass(x, np.ndarray) for x in types)
+    if overridden and not followed:
         return call_opaque(alg, t, native, args, kwargs, NOT_PYTHON)
     by_place = t[3] if type(t[3]) is tuple else (None,) * len(given)
     by_name = [load(alg, named, name, value) for name, value in named.items()]

@@ -10,6 +10,7 @@ import operator
 import os
 import sys
 from collections import namedtuple
+from fractions import Fraction
 from types import FunctionType, MethodDescriptorType
 from typing import Any, Final
 
@@ -82,6 +83,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.calling import STEPS
 from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.lattice import is_number_of
 from autodiff_hook.transform.specialise.objects import CONVERSIONS, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.questions import QUESTIONS
@@ -153,6 +155,8 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
             return found
     if function in (np.asarray, np.asanyarray, np.array) and _is_itself(inf, function, args, kwargs):
         return alias(inf, s, args[0])
+    if function is float and len(args) == 1 and not kwargs and is_number_of(inf.type_of(args[0]), {float}):
+        return alias(inf, s, args[0])
     if function in (float, int) and len(args) == 1:
         _require_single(inf, args[0])
     if function is np.array and not kwargs:
@@ -181,7 +185,7 @@ def _folds(function: Any) -> bool:
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
 _FOLDED: Final = (
     *(str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of),
-    *(np.finfo, np.iinfo, os.fspath, sys.intern, io.text_encoding),
+    *(np.finfo, np.iinfo, os.fspath, sys.intern, io.text_encoding, Fraction),
 )
 
 
@@ -373,6 +377,10 @@ def _pinned(inf: Path, s: Statement, args: Args) -> None:
     args[:] = [Constant(inf.pin(x)) for x in args]
 
 
+def _ratio(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, inf.pin(args[0]).as_integer_ratio())
+
+
 def _named_class(inf: Path, s: Statement, args: Args) -> Abstract | None:
     given = [known_value(inf, x) for x in args]
     return None if any(x is UNKNOWN for x in given) else named_tuples.of_fields(inf, s, given)
@@ -401,6 +409,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     overlaps.require_apart: apart,
     type: QUESTIONS[type],
     namedtuple: _named_class,
+    float.as_integer_ratio: _ratio,
     operator.itemgetter: _pinned,
     operator.attrgetter: _pinned,
     operator.methodcaller: _pinned,

@@ -16,7 +16,7 @@ from autodiff_hook.transform.one_way.held import is_derived
 from autodiff_hook.transform.one_way.items import got
 from autodiff_hook.transform.one_way.iterations import resumed
 from autodiff_hook.transform.one_way.mappings import LAST
-from autodiff_hook.transform.one_way.members import get_attribute
+from autodiff_hook.transform.one_way.members import get_attribute, is_accessor
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -134,7 +134,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, result)
     if isinstance(value, (Known, Instance)) and type(example_of(value)) in (str, bytes) and not names:
         return _of_text(inf, s, owner, name, args)
-    if isinstance(value, Partial):
+    if isinstance(value, Partial) or is_accessor(value, name):
         return alias(inf, s, inf.call(inf.perform("getattr", [owner], name), *apart_by_name(args, names)))
     matched = inert.method(inf, s, owner, name, args, names)
     if matched is not None:

@@ -37,8 +37,10 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
             raise Refused("a comparison of containers")
         return known_as(inf, s, _are_equal(inf, *s.operands) == (s.data == "=="))
     by_method = compared(inf, str(s.data), s.operands)
+    if by_method is not None:
+        return alias(inf, s, by_method)
     s.operands = [*map(inf.plain, s.operands)]
-    return None if by_method is None else alias(inf, s, by_method)
+    return None
 
 
 def _are_equal(inf: Path, a: Operand, b: Operand) -> bool:

@@ -17,8 +17,9 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.native import apart_by_name
-from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, NAMES, UNARY, UNARY_METHODS
-from autodiff_hook.transform.one_way.containers import guarded_length, known_value, parts
+from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, MIRRORED, NAMES, UNARY, UNARY_METHODS
+from autodiff_hook.transform.one_way import overrides
+from autodiff_hook.transform.one_way.containers import guarded_length, known_value, pairs, parts
 from autodiff_hook.transform.one_way.derived_values import (
     array_of,
     computed,
@@ -97,6 +98,9 @@ def _in_place(inf: Path, s: Statement, name: str) -> Abstract | None:
     if _method(inf, left, f"__i{name}__"):
         return None
     value = inf.type_of(left)
+    asked = overrides.asked(inf, s, BINARY[s.data], s.operands, {"out": left})
+    if asked is not None:
+        return asked
     if is_derived(value, inf):
         if not isinstance(value, Fresh) or type(look(inf, value.cls, "__array_wrap__")) is FunctionType:
             raise Refused("an array of a derived class is changed in place")
@@ -108,7 +112,8 @@ def _in_place(inf: Path, s: Statement, name: str) -> Abstract | None:
 
 
 def _compare(inf: Path, s: Statement) -> Abstract | None:
-    if any(_method(inf, x, name) for x in s.operands for name in COMPARING_METHODS.values()):
+    names = COMPARING_METHODS[s.data], COMPARING_METHODS[MIRRORED[s.data]]
+    if any(_method(inf, x, name) for x, name in zip(s.operands, names)):
         return None
     return computed(inf, s, COMPARE[s.data], s.operands)
 
@@ -166,8 +171,8 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
     owner, name = s.operands[0], str(s.data)
     value = inf.type_of(owner)
     assert isinstance(value, (Fresh, Outside))
-    found = look(inf, value.cls, name)
-    if found is None or found is not ARRAY.get(name):
+    found = look(inf, value.cls, name) if name in ARRAY else None
+    if found is None or found is not ARRAY[name]:
         return None
     if isinstance(found, _METHODS):
         return Bound(found, owner)
@@ -219,6 +224,10 @@ _OF_OWNER: Final = ("getattr", "load_method", "call_method")
 
 def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """What NumPy makes of arrays of derived classes; None without such, or if other code is called."""
+    if function is ARRAY[overrides.FUNCTION] and len(args) == 5:
+        return _whatever_is_said(inf, s, args)
+    if function is ARRAY["__setitem__"] and len(args) == 3:
+        return alias(inf, s, inf.perform("setitem", [plainly(inf, x) for x in args]))
     if function is ARRAY["view"]:
         return _viewed(inf, s, args, kwargs)
     if function is np.ndarray.__new__:
@@ -243,6 +252,23 @@ def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
 
 
 _CONVERSIONS: Final = (float, int, complex, bool)
+
+
+def _whatever_is_said(inf: Path, s: Statement, args: Args) -> Abstract:
+    """``ndarray.__array_function__``, which a class calls from its own: what NumPy does with whatever arrays."""
+    function, classes, by_place, by_name = inf.pin(args[1]), inf.pin(args[2]), parts(inf, args[3]), pairs(inf, args[4])
+    if not overrides.are_overridden(inf, by_place):
+        return alias(inf, s, inf.call(Constant(function), by_place, by_name))
+    code = getattr(function, "_implementation", None)
+    if registry.is_constant(function):
+        return alias(inf, s, inf.call(Constant(function), [plainly(inf, x) for x in by_place], by_name))
+    if type(code) is not FunctionType or not all(issubclass(x, np.ndarray) for x in classes):
+        raise Refused(f"{named(function)} of what says by itself what NumPy makes of it")
+    before, inf.world.asking = inf.world.asking, True
+    try:
+        return alias(inf, s, inf.call(Constant(code), by_place, by_name))
+    finally:
+        inf.world.asking = before
 
 
 def _is_of_numpy(function: Any) -> bool:

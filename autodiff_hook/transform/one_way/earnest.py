@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from types import FunctionType, MappingProxyType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.lookup import find_in_type
@@ -61,12 +63,19 @@ class Earnest(Trail):
     def plain(self, operand: Operand) -> Operand:
         """What an object of the program is for code that only computes with it; else the operand itself."""
         value = self.type_of(operand)
-        if isinstance(value, (Fresh, Outside)) and _converts_itself(value.cls):
-            raise Refused(f"{named(value)} is converted by its own code")
+        self.require_conversion(operand)
+        if isinstance(value, Fresh) and _says_ufuncs(value.cls):
+            raise Refused(f"{named(value)} says by itself what NumPy makes of it")
         if isinstance(value, Outside) and issubclass(value.cls, float) and not self.world.is_given(self.final(operand)):
             kind = Number(frozenset({float}), example=float.__float__(value.example))
             return self.emit("call", Constant(float.__float__), operand, abstract=kind, data=())
         return self.numbers.get(value.made, operand) if isinstance(value, Fresh) else operand
+
+    def require_conversion(self, operand: Operand) -> None:
+        """Refuse an object whose own code says what native code computes with."""
+        value = self.type_of(operand)
+        if isinstance(value, (Fresh, Outside)) and _converts_itself(value.cls):
+            raise Refused(f"{named(value)} is converted by its own code")
 
     def _real(self, operand: Operand) -> Operand:
         """An argument of code that is called in earnest."""
@@ -176,6 +185,11 @@ class Earnest(Trail):
 
 _CHOOSING: Final = (max, min)
 """What gives back one of its arguments, and not only a number."""
+
+
+def _says_ufuncs(cls: type) -> bool:
+    """Whether a class of arrays says in Python what ufuncs of them are."""
+    return issubclass(cls, np.ndarray) and type(find_in_type(cls, "__array_ufunc__")) is FunctionType
 
 
 def _converts_itself(cls: type) -> bool:

@@ -35,6 +35,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.objects import look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
@@ -96,9 +97,17 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         return answer
     if isinstance(value, Known) and not hasattr(value.value, name) and not inf.world.answers(value.value, name):
         raise Raised(AttributeError)
-    if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo):
-        return held_as(inf, s, getattr(value.value, name))
+    if is_accessor(value, name):
+        return known_as(inf, s, getattr(example_of(value), name))
+    if isinstance(value, Known) and type(value.value) in (np.finfo, np.iinfo, np.ufunc):
+        told = getattr(value.value, name)
+        return None if callable(told) else held_as(inf, s, told)
     return None
+
+
+def is_accessor(value: Abstract, name: str) -> bool:
+    """Whether an attribute is a function that a property reads, assigns or deletes by, which nothing can replace."""
+    return isinstance(value, Known) and isinstance(value.value, property) and name in ("fget", "fset", "fdel")
 
 
 def _of_partial(inf: Path, s: Statement, value: Partial, name: str) -> Abstract | None:

@@ -34,9 +34,13 @@ _OF_FLOATS: Final = {
 def by_name(inf: Path, function: Any, args: Args) -> Operand | None:
     """``float.__add__(a, b)``; None if it is no such method, or not of numbers."""
     op, symbol = _OF_FLOATS.get(function, (None, None)) if isinstance(function, WrapperDescriptorType) else (None, None)
-    # Whatever is called: what is converted by its own code is refused.
+    # Whatever is called.
+    for operand in args:
+        inf.require_conversion(operand)
+    if op is None:
+        return None
     numbers = list(map(inf.plain, args))
-    if op is None or not all(is_number_of(inf.type_of(x), {float, int, bool}) for x in numbers):
+    if not all(is_number_of(inf.type_of(x), {float, int, bool}) for x in numbers):
         return None
     if function in _REFLECTED:
         numbers.reverse()

@@ -16,10 +16,11 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.semantics.operations import BINARY, COMPARE, METHODS, UFUNCS
+from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.operators import is_not_implemented, is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.objects import look
@@ -65,8 +66,11 @@ def only_shows(function: Any) -> bool:
 
 
 _SHOWING: Final = (
-    operator.getitem,
-    *(ARRAY[name] for name in ("copy", "reshape", "transpose", "ravel", "flatten", "astype", "squeeze")),
+    *(operator.getitem, np.array, np.asarray, np.asanyarray),
+    *(
+        ARRAY[name]
+        for name in ("copy", "reshape", "transpose", "ravel", "flatten", "astype", "squeeze", "take", "swapaxes")
+    ),
 )
 _REDUCING: Final = {
     ARRAY[name]: (ufunc, "reduce")
@@ -107,11 +111,11 @@ def _in_turn(inf: Path, operands: Iterable[Operand], name: str) -> list[tuple[Op
     """The objects that are asked, and their methods: one of each class."""
     found: list[tuple[type, Operand, FunctionType]] = []
     for operand in operands:
-        method, cls = _method(inf, operand, name), getattr(inf.type_of(operand), "cls", object)
-        if method is not None and all(cls is not other for other, _, _ in found):
+        found_here, cls = _method(inf, operand, name), getattr(inf.type_of(operand), "cls", object)
+        if found_here is not None and all(cls is not other for other, _, _ in found):
             place = next((i for i, (other, _, _) in enumerate(found) if issubclass(cls, other)), len(found))
-            found.insert(place, (cls, operand, method))
-    return [(operand, method) for _, operand, method in found]
+            found.insert(place, (cls, operand, found_here))
+    return [(operand, own) for _, operand, own in found]
 
 
 def _asked(inf: Path, s: Statement, ufunc: np.ufunc, name: str, args: Args, kwargs: Kwargs) -> Abstract | None:
@@ -119,8 +123,8 @@ def _asked(inf: Path, s: Statement, ufunc: np.ufunc, name: str, args: Args, kwar
     if not in_turn:
         return None
     args, kwargs = _normalised(inf, ufunc, name, args, kwargs)
-    for operand, method in in_turn:
-        result = inf.call(Constant(method), [operand, Constant(ufunc), Constant(name), *args], kwargs)
+    for operand, asked_by in in_turn:
+        result = inf.call(Constant(asked_by), [operand, Constant(ufunc), Constant(name), *args], kwargs)
         if not is_not_implemented(inf, result):
             return alias(inf, s, result)
     raise Raised(TypeError(f"operand type(s) all returned NotImplemented from __array_ufunc__({ufunc!r})"))
@@ -136,6 +140,8 @@ def _normalised(inf: Path, ufunc: np.ufunc, name: str, args: Args, kwargs: Kwarg
         args, kwargs = args[: ufunc.nin], {**kwargs, "out": inf.perform("build_tuple", args[ufunc.nin :])}
     if name == "reduce" and len(args) > 1:
         args, kwargs = args[:1], {**dict(zip(_OF_REDUCE, args[1:])), **kwargs}
+    if "out" in kwargs and _is_default(inf, "out", kwargs["out"]):
+        kwargs = {key: x for key, x in kwargs.items() if key != "out"}
     if "out" in kwargs and kwargs["out"] not in inf.tuples:
         kwargs = {**kwargs, "out": inf.perform("build_tuple", [kwargs["out"]])}
     return args, kwargs
@@ -146,20 +152,39 @@ def _not_overridden(inf: Path, s: Statement, args: Args, kwargs: Kwargs) -> Abst
     ufunc, name = inf.pin(args[1]), inf.pin(args[2])
     if _in_turn(inf, [*args[3:], *_outputs(inf, kwargs)], UFUNC):
         return known_as(inf, s, NotImplemented)
+    if name == "reduce":
+        kwargs = {key: x for key, x in kwargs.items() if not _is_default(inf, key, x)}
     function = ufunc if name == "__call__" else getattr(ufunc, name)
     return alias(inf, s, inf.call(Constant(function), args[3:], kwargs))
 
 
+def _is_default(inf: Path, name: str, operand: Operand) -> bool:
+    value = inf.type_of(operand)
+    return isinstance(value, Known) and any(value.value is x for x in _DEFAULTS.get(name, ()))
+
+
+_DEFAULTS: Final = {"dtype": (None,), "out": (None,), "keepdims": (False, np._NoValue), "where": (True, np._NoValue)}
+
+
+def are_overridden(inf: Path, args: Args) -> bool:
+    """Whether one of some arguments says by itself what functions of NumPy's are."""
+    return bool(_in_turn(inf, _relevant(inf, args), FUNCTION))
+
+
+def _relevant(inf: Path, args: Args) -> Args:
+    lists = [isinstance(kind, Container) and kind.cls is list for kind in map(inf.type_of, args)]
+    return [x for arg, held in zip(args, lists) for x in (parts(inf, arg) if held else inf.tuples.get(arg, [arg]))]
+
+
 def _asked_of_function(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
-    relevant = [x for arg in args for x in inf.tuples.get(arg, [arg])]
-    in_turn = _in_turn(inf, relevant, FUNCTION)
+    in_turn = _in_turn(inf, _relevant(inf, args), FUNCTION)
     if not in_turn:
         return None
     types = inf.perform("build_tuple", [Constant(inf.type_of(x).cls) for x, _ in in_turn])  # type: ignore[attr-defined]
-    for operand, method in in_turn:
+    for operand, asked_by in in_turn:
         by_name = inf.made(dict, dict(kwargs))
         given = [operand, Constant(function), types, inf.perform("build_tuple", args), by_name]
-        result = inf.call(Constant(method), given)
+        result = inf.call(Constant(asked_by), given)
         if not is_not_implemented(inf, result):
             return alias(inf, s, result)
     raise Raised(TypeError(f"no implementation found for {function.__name__}"))

@@ -174,7 +174,7 @@ def _format(inf: Path, s: Statement) -> Abstract | None:
         convert = _CONVERSIONS.get(s.data or "")
         shown = example_of(values[0]) if convert is None else convert(example_of(values[0]))
         return known_as(inf, s, format(shown, *map(example_of, values[1:])))
-    if any(isinstance(v, (Container, Fresh, Outside, Tuple)) for v in values):
+    if any(v is ANY or isinstance(v, (Container, Fresh, Outside, Tuple)) for v in values):
         # What it says is not known; it may go into the message of an exception.
         return ANY
     return None

@@ -158,7 +158,10 @@ def _is_item(value: Abstract, array: Array) -> bool:
 def stored_result(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``np.exp(a, out=b)``: from now on ``b`` is the result."""
     rest = dict(kwargs)
-    out = inf.present(rest.pop("out"))
+    given = rest.pop("out")
+    if isinstance(function, np.ufunc) and len(inf.tuples.get(given, ())) == 1:
+        (given,) = inf.tuples[given]
+    out = inf.present(given)
     if isinstance(function, np.ufunc) and "casting" in rest and inf.pin(rest["casting"]) in _USUAL:
         del rest["casting"]
     before = inf.type_of(out)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from autodiff_hook.ir.analysis import statements_of
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Operand, Statement, Terminator, Variable
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.lookup import behind
@@ -388,10 +389,19 @@ class Trail(Inference):
         return self.pin(operand)
 
     def _is_constant(self, operand: Operand, value: Any) -> bool:
-        """Whether a value is loaded on entry and no argument: bytes, or a float that is shown by what it equals."""
-        key = self.final(operand)
-        outside = self.world.is_outside(key) and not self.world.is_given(key)
-        return outside and (type(value) is bytes or type(value) in (float, np.float64) and bool(abs(value) > 0.0))
+        """Whether a value is loaded on entry and no argument: bytes, or a float that is shown by what it equals.
+
+        Or such a float is computed of others.
+        """
+        known = type(value) is bytes or type(value) in (float, np.float64) and bool(abs(value) > 0.0)
+        return known and self._is_loaded(self.final(operand))
+
+    def _is_loaded(self, key: Operand) -> bool:
+        if self.world.is_outside(key) or isinstance(self.type_of(key), Known):
+            return not self.world.is_given(key)
+        made = next((s for s in statements_of(self.program.blocks) if s.result is key), None)
+        operands = _computing(made) if made is not None else None
+        return operands is not None and all(self._is_loaded(self.final(x)) for x in operands)
 
     def shown(self, key: Any) -> Operand:
         """A key that is read out of a dict or a set."""
@@ -425,6 +435,14 @@ class Standing(Variable):
 def is_open(key: Any) -> bool:
     """Whether a key is, or has in it, an object of the program or a number that is not known."""
     return isinstance(key, Variable) or type(key) is tuple and any(map(is_open, key))
+
+
+def _computing(s: Statement) -> list[Operand] | None:
+    """What a statement computes a number of, if it does nothing but that."""
+    if s.op in ("binary", "unary"):
+        return s.operands
+    is_operation = s.op == "call" and getattr(s.callee, "__module__", None) in ("math", "_operator")
+    return s.operands[1:] if is_operation else None
 
 
 def is_container(cls: type) -> bool:

@@ -356,7 +356,7 @@ def special_method(
         return None
     (place, method), *others = methods
     if place:
-        _require_deferring(left, right)
+        _require_deferring(inf, left, right)
         args = args[::-1]
     if not compares and "NotImplemented" not in method.__code__.co_names:
         return method, args
@@ -379,10 +379,15 @@ def method_of(inf: Inference, value: Abstract, name: str) -> Any:
     return None if found is getattr(object, name, None) else found
 
 
-def _require_deferring(left: Abstract, right: Abstract) -> None:
+def _require_deferring(inf: Inference, left: Abstract, right: Abstract) -> None:
     """Refuse what NumPy does by itself with an object on its right: it takes it for an array of objects."""
     numpy = isinstance(left, Array) or isinstance(left, Number) and any(c.__module__ == "numpy" for c in left.types)
-    if numpy and getattr(receiver_class(right), "__array_ufunc__", False) is not None:
+    if not numpy:
+        return
+    cls = receiver_class(right)
+    asks, priority = look(inf, cls, "__array_ufunc__"), look(inf, cls, "__array_priority__")
+    of_old = not has_in_type(cls, "__array_ufunc__") and type(priority) in (int, float) and priority > 0
+    if asks is not None or not has_in_type(cls, "__array_ufunc__") and not of_old:
         raise Refused("an array of objects")
 
 

@@ -52,8 +52,9 @@ def require_native(inf: Inference, s: Statement) -> None:
         if isinstance(kind, Known):
             if s.op == "call_method" and operand is s.operands[0] and isinstance(kind.value, type):
                 continue  # a class whose method is called is shown nowhere
-            for value in kind.value if type(kind.value) is tuple else (kind.value,):
-                _require_native(inf, value, names)
+            held = type(kind.value) is tuple
+            for value in kind.value if held else (kind.value,):
+                _require_native(inf, value, names, held)
 
 
 def _asked_by_call(callee: Abstract) -> tuple[str, ...]:
@@ -62,8 +63,8 @@ def _asked_by_call(callee: Abstract) -> tuple[str, ...]:
     return _ASKED_BY_CALLS if asks else ()
 
 
-def _require_native(inf: Inference, value: Any, names: tuple[str, ...]) -> None:
-    if isinstance(value, type) and "__class_getitem__" in names and _is_own(value, "__class_getitem__"):
+def _require_native(inf: Inference, value: Any, names: tuple[str, ...], held: bool) -> None:
+    if isinstance(value, type) and not held and "__class_getitem__" in names and _is_own(value, "__class_getitem__"):
         raise Refused(f"the items of {named(Known(value))}")
     cls = type(value)
     if cls.__flags__ & HEAP_TYPE and package_of(cls) not in _NATIVE:
