@@ -7,13 +7,13 @@ from typing import Any, Final, TypeGuard
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.lookup import asked_in_turn
-from autodiff_hook.semantics.operations import COMPARING_METHODS, METHODS, MIRRORED
+from autodiff_hook.semantics.operations import COMPARING_METHODS, METHODS, MIRRORED, UFUNCS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of, plain_types
-from autodiff_hook.transform.specialise.objects import CONVERSIONS, look
+from autodiff_hook.transform.specialise.objects import CONVERSIONS, is_deferred_to, is_from_numpy, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
@@ -44,6 +44,9 @@ def is_object(value: Abstract) -> TypeGuard[Fresh | Outside]:
 def operated(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     """What methods written in Python make of ``a + b``; None if it is not for them to say."""
     left, right = map(inf.type_of, operands)
+    if is_object(right) and is_from_numpy(left) and not is_deferred_to(inf, right.cls):
+        overrides = type(look(inf, right.cls, "__array_ufunc__")) is FunctionType and symbol in UFUNCS
+        return inf.call(Constant(UFUNCS[symbol]), operands) if overrides else None
     if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left)):
         return None
     name = METHODS[symbol]

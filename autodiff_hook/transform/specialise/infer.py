@@ -316,6 +316,10 @@ class Inference:
         """What a kind of interpretation has to say of a call of a known callable, before all else."""
         return None
 
+    def content(self, operand: Operand) -> Any:
+        """What a container holds, which is only known on one way."""
+        raise NotImplementedError
+
     def settled(self, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> tuple[Args, Kwargs]:
         """The arguments of a call that stays in the program."""
         return args, kwargs

@@ -356,7 +356,7 @@ def special_method(
         return None
     (place, method), *others = methods
     if place:
-        _require_deferring(left, right)
+        _require_deferring(inf, left, right)
         args = args[::-1]
     if not compares and "NotImplemented" not in method.__code__.co_names:
         return method, args
@@ -379,11 +379,23 @@ def method_of(inf: Inference, value: Abstract, name: str) -> Any:
     return None if found is getattr(object, name, None) else found
 
 
-def _require_deferring(left: Abstract, right: Abstract) -> None:
+def _require_deferring(inf: Inference, left: Abstract, right: Abstract) -> None:
     """Refuse what NumPy does by itself with an object on its right: it takes it for an array of objects."""
-    numpy = isinstance(left, Array) or isinstance(left, Number) and any(c.__module__ == "numpy" for c in left.types)
-    if numpy and getattr(receiver_class(right), "__array_ufunc__", False) is not None:
+    if is_from_numpy(left) and not is_deferred_to(inf, receiver_class(right)):
         raise Refused("an array of objects")
+
+
+def is_from_numpy(value: Abstract) -> bool:
+    """Whether a value may be an array or a number of NumPy's, which has a say in operators of it."""
+    return isinstance(value, Array) or isinstance(value, Number) and any(c.__module__ == "numpy" for c in value.types)
+
+
+def is_deferred_to(inf: Inference, cls: type) -> bool:
+    """Whether NumPy leaves an operator to the object on its right."""
+    if has_in_type(cls, "__array_ufunc__"):
+        return look(inf, cls, "__array_ufunc__") is None
+    priority = look(inf, cls, "__array_priority__")
+    return isinstance(priority, (int, float)) and priority > 0
 
 
 def receiver_class(value: Abstract) -> type:
