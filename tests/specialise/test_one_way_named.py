@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_slopes, is_specialised
+from specialised_cases import GENERIC, check, check_slopes, is_specialised
 
 import autodiff_hook as ad
 
