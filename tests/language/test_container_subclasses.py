@@ -566,3 +566,116 @@ def test_what_native_code_takes_of_derived_containers(name, mode):
     for x in (0.7, 1.3, 0.9):
         assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4, abs=1e-6)
         assert withgradient(f, x)[0] == pytest.approx(f(x))
+
+
+class Defaults(defaultdict):
+    def total(self):
+        return sum(self.values())
+
+
+class Counted(defaultdict):
+    def __init__(self, x, **items):
+        super().__init__(lambda: x, **items)
+        self.asked = 0
+
+    def __getitem__(self, key):
+        self.asked += 1
+        return super().__getitem__(key)
+
+
+class Lengths(defaultdict):
+    def __missing__(self, key):
+        self[key] = value = 2.0 * len(key)
+        return value
+
+
+class Latest(OrderedDict):
+    def put(self, key, value):
+        self[key] = value
+        self.move_to_end(key)
+        if len(self) > 2:
+            self.popitem(last=False)
+
+
+class Halved(OrderedDict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value / 2.0)
+
+
+def defaults(x):
+    held = Defaults(float, {"a": x})
+    for i, key in enumerate("abcab"):
+        held[key] += x**i
+    return held.total() * held["none"] + held["b"] * len(held)
+
+
+def lists_by_default(x):
+    held = Defaults(list, a=[x])
+    for i in range(5):
+        held[i % 2].append(x**i)
+    return sum(map(sum, held.values())) * len(held)
+
+
+def counted(x):
+    held = Counted(x * x, a=x)
+    return held["a"] * held["b"] + held.asked * x + held.get("c", 2.0 * x)
+
+
+def lengths(x):
+    held = Lengths(float, a=x)
+    return held["a"] * held["two"] + held["two"] * x + held.setdefault("b", x)
+
+
+def another_default(x):
+    held = Defaults(float)
+    held.default_factory = lambda: 5.0 * x
+    return held["a"] + held.default_factory()
+
+
+def recent(x):
+    held = Latest(z=1.0)
+    for i, key in enumerate("abcab"):
+        held.put(key, x**i)
+    key, value = held.popitem()
+    return sum(held.values()) + value * len(key) + list(held.items())[0][1]
+
+
+def halved(x):
+    held = Halved(a=x)
+    held["b"] = x
+    held.update(c=x * x)
+    return sum(v * v for v in held.values())
+
+
+def no_default(x):
+    held = Defaults(None, a=x)
+    try:
+        return held["b"]
+    except KeyError:
+        return held["a"] * x
+
+
+def united_defaults(x):
+    held = Defaults(lambda: x, a=x) | {"b": x * x}
+    return held.total() * held["c"]
+
+
+OF_MAPPINGS = [
+    defaults,
+    lists_by_default,
+    counted,
+    lengths,
+    another_default,
+    recent,
+    halved,
+    no_default,
+    united_defaults,
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", OF_MAPPINGS, ids=lambda f: f.__name__)
+def test_derived_mappings_of_the_standard_library(f, mode):
+    for x in (0.7, 1.3, 0.9):
+        assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4, abs=1e-6)
+        assert withgradient(f, x)[0] == pytest.approx(f(x))

@@ -114,6 +114,40 @@ def test_integrands_that_stand_alone_are_typed_once():
     assert [r.kind for r in reports if r.code is not None and r.code.co_name == "apart"] == ["typed"]
 
 
+GROWING = np.array([1.0, 2.0, -0.5])
+OF_VECTORS = {
+    "a number": lambda p: integrate.quad_vec(lambda x: np.exp(p[0] * x) * p[1], 0.0, 2.0)[0],
+    "an array": lambda p: integrate.quad_vec(lambda x: np.exp(p[0] * x * GROWING), 0.0, 2)[0] @ GROWING,
+    "a matrix, downwards": lambda p: integrate.quad_vec(lambda x: np.outer(GROWING, p) * x ** p[1], 1.0, 0.0)[0].sum(),
+    "limits": lambda p: integrate.quad_vec(lambda x: np.cos(p[0] * x * GROWING), p[2], p[1])[0] @ GROWING,
+    "args": lambda p: integrate.quad_vec(lambda x, k, m: np.sin(k * x) * m, 0, p[1], args=(p[0], GROWING))[0].sum(),
+    "no value at a limit": lambda p: integrate.quad_vec(lambda x: p * (x / math.sqrt(x)), 0, 1)[0] @ p,
+    "infinite": lambda p: integrate.quad_vec(lambda x: np.exp(-x * p[:2]), 0.0, np.inf)[0].sum(),
+    "points": lambda p: integrate.quad_vec(lambda x: p * abs(x - 0.3), 0, 1, points=[0.3])[0] @ p,
+    "all that there is": lambda p: integrate.quad_vec(lambda x: p * x, 0, 1, full_output=True)[0].sum(),
+}
+
+
+@pytest.mark.parametrize("name", OF_VECTORS)
+def test_integrals_of_vectors(name):
+    f = OF_VECTORS[name]
+    for p in (np.array([0.4, 1.1, 0.3]), np.array([0.9, 0.7, 0.2])):
+        value, (slope,) = withgradient(f, p)
+        assert value == f(p)
+        steps = 1e-6 * np.eye(3)
+        expected = [(f(p + step) - f(p - step)) / 2e-6 for step in steps]
+        assert slope == pytest.approx(np.array(expected), rel=1e-5, abs=1e-7)
+        assert jvp(f, (p,), (np.ones(3),))[1] == pytest.approx(sum(expected), rel=1e-5, abs=1e-7)
+
+
+def test_second_derivatives_of_integrals_of_vectors():
+    def f(x):
+        return integrate.quad_vec(lambda t: np.sin(x * t * GROWING), 0.5, x)[0].sum()
+
+    curvature = (f(1.3 + 1e-4) - 2 * f(1.3) + f(1.3 - 1e-4)) / 1e-8
+    assert hvp(f, (1.3,), (1.0,))[0] == pytest.approx(curvature, rel=1e-5)
+
+
 def test_a_limit_that_is_the_argument():
     assert gradient(lambda x: integrate.quad(lambda t: t * t, 1.0, x)[0], 3.0)[0] == pytest.approx(9.0)
     assert gradient(lambda x: integrate.quad(lambda t: t * t, x, 1.0)[0], 3.0)[0] == pytest.approx(-9.0)

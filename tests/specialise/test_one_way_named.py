@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_slopes, is_specialised
+from specialised_cases import GENERIC, check, check_slopes, is_specialised
 
 import autodiff_hook as ad
 
@@ -155,6 +155,43 @@ def specified(x):
     Keeper().keep(x)
     spec = inspect.getfullargspec(inner)
     return x * len(spec.args) + (x * x if spec.varkw == "options" else 0.0)
+
+
+def bound(x):
+    given = inspect.signature(inner).bind(0.5, x, c=x * x)
+    given.apply_defaults()
+    some = inspect.signature(inner).bind_partial(b=x)
+    some.arguments["a"] = 2.0 * x
+    return inner(*given.args, **given.kwargs) + inner(*some.args, **some.kwargs)
+
+
+class Scaling:
+    def __init__(self, k, offset=1.0):
+        self.k, self.offset = k, offset
+
+    def scale(self, a, b):
+        return self.k * a * b + self.offset
+
+
+def asked_of_methods_and_classes(x):
+    scaling = Scaling(**dict.fromkeys(inspect.signature(Scaling).parameters, x))
+    return scaling.scale(**dict.fromkeys(inspect.signature(scaling.scale).parameters, x))
+
+
+@pytest.mark.parametrize("f", [bound, asked_of_methods_and_classes], ids=lambda f: f.__name__)
+def test_what_is_bound_by_signatures(f):
+    check_slopes(f, 0.7)
+    assert GENERIC or "typed for one way" in str(ad.explain(f, 0.7))
+
+
+def test_the_signature_of_a_class_may_change(monkeypatch):
+    f = lambda x: x * len(inspect.signature(Scaling).parameters)  # noqa: E731
+    assert ad.gradient(f, 0.5) == (2.0,)
+    monkeypatch.setattr(Scaling, "__init__", lambda self, k: None)
+    assert ad.gradient(f, 0.5) == (1.0,)
+    monkeypatch.setattr(Scaling, "__new__", lambda cls, *args: None)
+    monkeypatch.setattr(Scaling, "__signature__", inspect.Signature(), raising=False)
+    assert ad.gradient(f, 0.5) == (0.0,)
 
 
 @pytest.mark.parametrize("f", [asked, asked_of_cache, specified], ids=lambda f: f.__name__)

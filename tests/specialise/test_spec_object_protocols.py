@@ -8,6 +8,7 @@ import functools
 
 import numpy as np
 import pytest
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from specialised_cases import check, check_all_ways, check_slopes
 
 import autodiff_hook as ad
@@ -541,3 +542,88 @@ def over_one_object_twice(a, b, n=3):
 def test_iterations_over_one_object():
     for a, b in ((0.7, 0.3), (1.2, -0.9)):
         check_all_ways(over_one_object_twice, a, b)
+
+
+class Amount(NDArrayOperatorsMixin):
+    """It says what ufuncs of it are, what operators of arrays are with it, and some functions of NumPy's."""
+
+    def __init__(self, value, unit):
+        self.value, self.unit = np.asarray(value), unit
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        values = [x.value if isinstance(x, Amount) else x for x in inputs]
+        units = [x.unit for x in inputs if isinstance(x, Amount)]
+        if ufunc in (np.add, np.subtract) and len({*units}) > 1:
+            return NotImplemented
+        made = getattr(ufunc, method)(*values, **kwargs)
+        return Amount(made, max(units)) if isinstance(made, np.ndarray) else made
+
+    def __array_function__(self, function, types, args, kwargs):
+        if function not in OF_AMOUNTS or not all(issubclass(cls, (Amount, np.ndarray)) for cls in types):
+            return NotImplemented
+        return OF_AMOUNTS[function](*args, **kwargs)
+
+
+OF_AMOUNTS = {
+    np.mean: lambda a, axis=None: Amount(np.mean(a.value, axis=axis), a.unit),
+    np.concatenate: lambda items: Amount(np.concatenate([np.asarray(getattr(x, "value", x)) for x in items]), "m"),
+}
+LENGTH = Amount(np.array([1.0, 2.0, 0.5]), "m")
+
+
+class Series:
+    """NumPy leaves operators to it."""
+
+    __array_priority__ = 10
+
+    def __init__(self, items):
+        self.items = items
+
+    def __radd__(self, other):
+        return Series(other + self.items)
+
+    def __rmul__(self, other):
+        return Series(other * self.items)
+
+    def __rmatmul__(self, other):
+        return Series(other @ self.items)
+
+
+class Silent(Series):
+    __array_ufunc__ = None
+
+
+def of_ufuncs(a):
+    length = Amount(a, "m")
+    area = np.multiply(length, LENGTH) * 2.0 - a * length
+    return np.sum((np.exp(-area) + np.add.reduce(length)).value) + np.add.reduce(length * length)
+
+
+def of_operators_of_arrays(a):
+    length = Amount(a * a, "m")
+    return np.sum((a * length + np.float64(2.0) / length - (a + LENGTH)).value) + np.sum((a @ LENGTH) * a)
+
+
+def of_functions_of_numpy(a):
+    whole = np.concatenate([Amount(a, "m"), LENGTH, a * a])
+    return np.sum(np.mean(Amount(np.outer(a, a), "m"), axis=1).value * a) + np.mean(whole).value[()]
+
+
+def of_what_numpy_defers_to(a):
+    series = a + 2.0 * Series(a * a) if a[0] > 10.0 else a * Series(a + 1.0)
+    return np.sum(series.items) + np.sum((np.outer(a, a) @ Silent(a)).items) + np.sum((a[0] + Series(a)).items)
+
+
+@pytest.mark.parametrize("f", [of_ufuncs, of_operators_of_arrays, of_functions_of_numpy, of_what_numpy_defers_to])
+def test_what_numpy_asks_of_classes(f):
+    for a in (np.array([0.7, -0.3, 1.2]), np.array([1.5, 0.4, 0.9])):
+        check(f, a)
+
+
+def test_units_that_do_not_fit():
+    def f(a):
+        return np.sum((Amount(a, "m" if a[0] > 0 else "s") + LENGTH).value)
+
+    check(f, np.array([0.7, 0.3, 1.2]))
+    with pytest.raises(TypeError, match="operand type"):
+        ad.gradient(f, np.array([-0.7, 0.3, 1.2]))

@@ -124,7 +124,68 @@ def of_numbers_by_name(a):
     return float(once) + np.sum(scaled(a, y=3.0) * a) + np.sum(scaled(a, a[::-1], z=True))
 
 
+def squares(row):
+    return np.sum(row * row)
+
+
+def centred(row):
+    return row - np.mean(row), np.max(row)
+
+
+ON_ROWS, ON_PAIRS = np.vectorize(squares, signature="(n)->()"), np.vectorize(np.dot, signature="(n),(n)->()")
+CENTRED = np.vectorize(centred, signature="(n)->(n),()")
+SCALED = np.vectorize(lambda rows, x, k: rows @ x * k, signature="(m,n),(n)->(m)", excluded={"k"})
+POWERS = np.vectorize(lambda x, n: x ** np.arange(1, 4) * n, signature="()->(k)", excluded=[1], otypes=[float])
+POLYNOMIAL = np.vectorize(lambda x, p: p[0] + p[1] * x, excluded=["p"])
+BY_PLACE = np.vectorize(lambda x, p: p[0] + p[1] * x, excluded={1}, otypes=[float])
+OF_MANY = np.vectorize(lambda n, x, y, z: x * n if n > 1 else x * y + z)
+
+
+def of_rows(a):
+    rows = np.outer(a, a[:3])
+    return np.sum(ON_ROWS(rows) * a) + np.sum(ON_PAIRS(rows, rows * 2.0)) + ON_ROWS(a)[()] * ON_PAIRS(a, a)
+
+
+def of_rows_to_rows(a):
+    rows, most = CENTRED(np.outer(a, a[:3]))
+    again, one = CENTRED(np.reshape(np.outer(a, a), (2, 2, 4)))
+    return np.sum(rows[1] * most[0]) + np.sum(again[1, 0] * one[0, 1])
+
+
+def of_matrices(a):
+    square = np.outer(a, a)
+    return np.sum(SCALED(np.stack([square, square * 2.0]), a, k=a[0]) ** 2) + np.sum(SCALED(square, a, k=2.0))
+
+
+def of_numbers_to_rows(a):
+    return np.sum(POWERS(a, 2)[1] * a[0]) + np.sum(POWERS(0.5, a[0]))
+
+
+def of_what_is_excluded(a):
+    shifted = np.vectorize(lambda x, p: p["k"] * x, otypes=[float], excluded=["p"], cache=True)
+    return (
+        np.sum(POLYNOMIAL(a, p=[a[0], 2.0])) + np.sum(BY_PLACE(a, [1.0, a[1]]) * a) + np.sum(shifted(a, p={"k": a[2]}))
+    )
+
+
+def of_many(a):
+    return np.sum(OF_MANY(np.arange(4), a, a[::-1], 2.0) * a) + np.sum(OF_MANY(3, a, a[:, None], a[0]))
+
+
+def of_several_floats(a):
+    x, y = np.vectorize(several, otypes=[float, float])(a)
+    return np.sum(x * y * ON_SEVERAL(np.outer(a, a))[1][0]) + ON_SEVERAL(a[0])[1]
+
+
 TYPED = [
+    of_rows,
+    of_rows_to_rows,
+    of_matrices,
+    of_numbers_to_rows,
+    of_what_is_excluded,
+    of_many,
+    of_several,
+    of_several_floats,
     of_a_number,
     of_numbers_by_name,
     vectors,
@@ -150,7 +211,17 @@ def made_with_other_types(a):
     return np.sum(counted(a) * a) + np.sum(both[0] * both[1])
 
 
-@pytest.mark.parametrize("f", [of_floats, of_whole, of_mixed, of_several, by_name, made_with_other_types])
+def of_other_rows(a):
+    square = np.outer(a, a)
+    whole = np.vectorize(lambda row: len(row), signature="(n)->()")(square)
+    return (
+        np.sum(ON_PAIRS(square, a) * whole)
+        + np.sum(ON_PAIRS(square[:, None], square))
+        + np.sum(POWERS(square, 1.5)[2, 1])
+    )
+
+
+@pytest.mark.parametrize("f", [of_floats, of_whole, of_mixed, by_name, made_with_other_types, of_other_rows])
 def test_what_may_be_carried(f):
     check(f, A, specialised=None)
     check(f, A[::-1].copy(), specialised=None)
@@ -189,3 +260,34 @@ def test_options_that_change():
     assert ad.gradient(f, A)[0] == pytest.approx(np.cos(A))
     vectorize.pyfunc = piecewise
     assert ad.gradient(f, A)[0] == pytest.approx(first)
+
+
+def test_arrays_that_do_not_fit_a_signature():
+    def f(a):
+        return np.sum(np.vectorize(lambda x, y: np.sum(x) * np.sum(y), signature="(n),(n)->()")(a, a[: int(a[0])]))
+
+    assert ad.gradient(f, np.array([2.0, 3.0]))[0].tolist() == [10.0, 10.0]
+    with pytest.raises(ValueError, match="inconsistent size"):
+        ad.gradient(f, np.array([1.0, 3.0]))
+
+
+def test_results_that_do_not_fit_a_signature():
+    def f(a):
+        return np.sum(np.vectorize(lambda x: x[: int(a[0])], signature="(n)->(n)")(np.stack([a, a])))
+
+    assert ad.gradient(f, np.array([2.0, 3.0]))[0].tolist() == [2.0, 2.0]
+    with pytest.raises(ValueError, match="inconsistent size"):
+        ad.gradient(f, np.array([1.0, 3.0]))
+
+
+def test_how_often_it_is_called_with_a_cache():
+    def f(a):
+        return np.sum(np.vectorize(noted, cache=True)(a) + np.vectorize(noted, otypes=[float], cache=True)(a))
+
+    CALLED.clear()
+    f(A)
+    expected = list(CALLED)
+    for _ in range(3):
+        CALLED.clear()
+        assert ad.gradient(f, A)[0].tolist() == [4.0] * 4
+        assert CALLED == expected

@@ -141,3 +141,11 @@ def converted(value: Any, method: Any, kind: type) -> Any:
     if not isinstance(number, kind):
         raise TypeError(f"{method.__name__} returned non-{kind.__name__}")
     return kind(number)
+
+
+def overridden(method: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """``__array_ufunc__`` or ``__array_function__`` of the only class that has it."""
+    result = method(*args, **kwargs)
+    if result is NotImplemented:
+        raise TypeError("a class that says what functions are says nothing of this one")
+    return result

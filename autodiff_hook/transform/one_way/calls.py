@@ -144,6 +144,8 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         found = Constant(value.cls) if is_class else attribute(inf, owner, value, name)
         if found is not None:
             return alias(inf, s, inf.call(found, *apart_by_name(args, names)))
+    if isinstance(value, Known) and isinstance(getattr(type(value.value), name, None), type):
+        return alias(inf, s, inf.call(inf.perform("getattr", [owner], name), *apart_by_name(args, names)))
     return None
 
 

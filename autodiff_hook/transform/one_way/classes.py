@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict
 from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 from typing import Any, Final
 
@@ -15,6 +16,8 @@ from autodiff_hook.transform.specialise.lattice import known
 from autodiff_hook.transform.specialise.objects import ABSTRACT, look
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
+
+FILLING: Final = (list.__init__, dict.__init__, defaultdict.__init__, OrderedDict.__init__)
 
 
 def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) -> Abstract | None:
@@ -42,7 +45,7 @@ def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) ->
             return alias(inf, s, made)
     else:
         return None
-    if type(init) is FunctionType or init in (list.__init__, dict.__init__):
+    if type(init) is FunctionType or init in FILLING:
         inf.world.attribute(cls, "__init__")
         inf.call(Constant(init), [made, *args], kwargs)
     elif init is not object.__init__:

@@ -127,7 +127,7 @@ def is_plainly_copied(inf: Path, cls: type, hook: str) -> bool:
 def _is_filled_plainly(inf: Path, cls: type) -> bool:
     """The same of a class derived from ``list`` or ``dict``, to whose copy the items are added one by one."""
     base = base_of(cls)
-    if not is_container_buildable(cls) or type(cls) not in (type, ABCMeta):
+    if base not in _FILLED or not is_container_buildable(cls) or type(cls) not in (type, ABCMeta):
         return False
     return is_copied_plainly(inf, cls, "__deepcopy__", base, _FILLED[base])
 

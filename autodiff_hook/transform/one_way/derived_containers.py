@@ -5,18 +5,26 @@ They hold a container of the builtin class, which is meant where their class say
 
 from __future__ import annotations
 
-from collections import namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from types import MethodDescriptorType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Kwargs, Operand, Statement
+from autodiff_hook.runtime.kinds import DICTS, MAPPINGS
 from autodiff_hook.runtime.oddities import is_converted_by_code
 from autodiff_hook.semantics.operations import COMPARING_METHODS, NAMES
 from autodiff_hook.transform.one_way.attributes import field_read
-from autodiff_hook.transform.one_way.classes import instance
+from autodiff_hook.transform.one_way.classes import FILLING, instance
 from autodiff_hook.transform.one_way.containers import as_key, is_mapping, pairs, parts
 from autodiff_hook.transform.one_way.growing import extend
-from autodiff_hook.transform.one_way.held import base_of, held_by, is_derived, item_that_is_missing
+from autodiff_hook.transform.one_way.held import (
+    base_of,
+    held_by,
+    is_derived,
+    is_missed_by_code,
+    item_that_is_missing,
+    of_base,
+)
 from autodiff_hook.transform.one_way.items import got
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Container, Fresh, Known, Outside
@@ -64,15 +72,21 @@ def empty(inf: Path, s: Statement, args: Args) -> Abstract | None:
     if not isinstance(kind, Known) or not isinstance(kind.value, type) or kind.value in (list, dict):
         return None
     base = base_of(kind.value)
+    own = [name for name in _ASKED if look(inf, kind.value, name) is not of_base(kind.value, name)]
+    if base is OrderedDict and own:
+        raise Refused(f"{own[0]} of {named(kind.value)}, which methods of OrderedDict ask")
     return alias(inf, s, made(inf, kind.value, inf.made(base, base())))
 
 
 def filled(inf: Path, function: Any, args: Args, kwargs: Kwargs) -> bool:
     """Whether a call is ``list.__init__`` or ``dict.__init__`` of such an object, which is done then."""
-    held = held_by(inf, args[0]) if function in _FILLING and args else None
-    if held is None or len(args) > 2 or function is list.__init__ and kwargs:
+    held = held_by(inf, args[0]) if function in FILLING and args else None
+    if held is not None and function == defaultdict.__init__ and len(args) > 1:
+        inf.factories[held] = args[1]
+        args = [args[0], *args[2:]]
+    if held is None or len(args) > 2 or function == list.__init__ and kwargs:
         return False
-    if function is dict.__init__:
+    if function != list.__init__:
         inf.changed(held).update({**(pairs(inf, args[1]) if len(args) > 1 else {}), **kwargs})
         return True
     inf.changed(held).clear()
@@ -81,7 +95,10 @@ def filled(inf: Path, function: Any, args: Args, kwargs: Kwargs) -> bool:
     return True
 
 
-_FILLING: Final = (list.__init__, dict.__init__)
+_ASKED: Final = (
+    *("__getitem__", "__setitem__", "__delitem__", "__contains__", "__iter__", "__len__", "__missing__"),
+    *("keys", "values", "items", "pop", "update"),
+)
 
 
 def step(inf: Path, s: Statement) -> Abstract | None:
@@ -98,8 +115,9 @@ def step(inf: Path, s: Statement) -> Abstract | None:
         held = held_by(inf, operands[i])
         if held is not None:
             cls: Any = inf.type_of(operands[i]).cls  # type: ignore[attr-defined]
-            builtin = vars(base_of(cls))
-            if any(look(inf, cls, name) is not builtin.get(name) for name in names if name != "__ne__"):
+            if any(look(inf, cls, name) is not of_base(cls, name) for name in names if name != "__ne__"):
+                return None
+            if s.op == "binary" and base_of(cls) in MAPPINGS:
                 return None
             operands[i] = held
     if operands == s.operands:
@@ -112,8 +130,9 @@ def step(inf: Path, s: Statement) -> Abstract | None:
 def item(inf: Path, owner: Operand, held: Operand, key: Operand) -> Operand:
     """What such an object has at a place or by a key, in the container that it holds."""
     value = inf.type_of(held)
-    if isinstance(value, Container) and value.cls is dict and as_key(inf, key) not in inf.content(held):
-        return item_that_is_missing(inf, owner, key)
+    if isinstance(value, Container) and value.cls in DICTS and as_key(inf, key) not in inf.content(held):
+        if value.cls is not defaultdict or is_missed_by_code(inf, owner):
+            return item_that_is_missing(inf, owner, key)
     return inf.perform("getitem", [held, key])
 
 
@@ -135,7 +154,9 @@ def _attribute(inf: Path, s: Statement) -> Abstract | None:
         field = parts(inf, held)[found.__reduce__()[1][0]]
         called = s.op == "call_method"
         return alias(inf, s, inf.perform("call", [field, *s.operands[1:]], s.data[1]) if called else field)
-    if type(found) is not MethodDescriptorType or found is not vars(base_of(cls)).get(name):
+    if type(found) is not MethodDescriptorType or found is not of_base(cls, name):
+        return None
+    if name == "copy" and base_of(cls) in MAPPINGS:
         return None
     if found is dict.copy and look(inf, cls, "__iter__") is not dict.__iter__:
         return None

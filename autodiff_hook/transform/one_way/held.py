@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, defaultdict
 from types import FunctionType
-from typing import Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.transform.one_way.path import Path
@@ -14,6 +15,7 @@ from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.wording import named
 
 _BUILTIN: Final = (tuple, list, dict)
+_BASES: Final = (tuple, list, defaultdict, OrderedDict, dict)
 
 
 def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
@@ -30,7 +32,7 @@ def held_by(inf: Path, operand: Operand, asked: str = "") -> Operand | None:
 
 _LOADED_BY: Final[dict[type, tuple[str, ...]]] = {
     **dict.fromkeys((tuple, list), ("__iter__", "__len__")),
-    dict: ("__iter__", "__len__"),
+    **dict.fromkeys((dict, defaultdict), ("__iter__", "__len__")),
 }
 """What is asked of a container from outside to load what it holds: how much it is, and which keys."""
 
@@ -46,7 +48,19 @@ def is_answered_by_base(inf: Path, cls: type, name: str) -> bool:
 
 
 def base_of(cls: type) -> type:
-    return next(base for base in _BUILTIN if issubclass(cls, base))
+    """The builtin class that a class is derived from; those of the standard library are dicts."""
+    return next(base for base in _BASES if issubclass(cls, base) and (base is not cls or base in _BUILTIN))
+
+
+def of_base(cls: type, name: str) -> Any:
+    """What the builtin class has under a name, or what that is derived from."""
+    return next((vars(base)[name] for base in base_of(cls).__mro__[:-1] if name in vars(base)), None)
+
+
+def is_missed_by_code(inf: Path, operand: Operand) -> bool:
+    """Whether the class of a dict says, in Python, what is where a key is not."""
+    value = inf.type_of(operand)
+    return is_derived(value) and type(look(inf, value.cls, "__missing__")) is FunctionType
 
 
 def item_that_is_missing(inf: Path, operand: Operand, key: Operand) -> Operand:

@@ -20,10 +20,9 @@ from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.operators import is_not_implemented, is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Known
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Known
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import number_types
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import is_from_numpy, look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
@@ -41,7 +40,7 @@ _OF_REDUCE: Final = ("axis", "dtype", "out", "keepdims", "initial", "where")
 
 def step(inf: Path, s: Statement) -> Abstract | None:
     """``array * x`` and ``array < x`` of an array and such an object; None of others."""
-    if s.op not in ("binary", "compare") or not _is_numpy(inf.type_of(s.operands[0])):
+    if s.op not in ("binary", "compare") or not is_from_numpy(inf.type_of(s.operands[0])):
         return None
     if _method(inf, s.operands[1], UFUNC) is None:
         return None
@@ -77,11 +76,6 @@ _REDUCING: Final = {
     for name, ufunc in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum))
 }
 """The methods that reduce an array as a ufunc does."""
-
-
-def _is_numpy(value: Abstract) -> bool:
-    types = number_types(value)
-    return isinstance(value, Array) or bool(types) and all(issubclass(x, np.generic) for x in types or ())
 
 
 def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:

@@ -11,6 +11,7 @@ from types import (
     FunctionType,
     MappingProxyType,
     MethodDescriptorType,
+    MethodType,
     WrapperDescriptorType,
 )
 from typing import Any, Final
@@ -22,8 +23,9 @@ from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise import partials
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Closure, Instance, Known
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Bound, Closure, Instance, Known
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
@@ -39,6 +41,17 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
     value = inf.type_of(args[0])
     if isinstance(value, Closure) and question is function and not value.described and value.wraps is None:
         return known_as(inf, s, function(FunctionType(value.code, {}, closure=tuple(CellType() for _ in value.cells))))
+    if isinstance(value, Bound) and type(value.function) is FunctionType and question is function:
+        _fix(inf, value.function)
+        return known_as(inf, s, function(MethodType(value.function, object())))
+    if isinstance(value, Known) and type(value.value) is type and question is function:
+        init = look(inf, value.value, "__init__")
+        if look(inf, value.value, "__new__") is not object.__new__ or type(init) is not FunctionType:
+            return None
+        if inf.world.answers(value.value, "__signature__"):
+            raise Refused(f"the signature that {named(value.value)} tells by itself")
+        _fix(inf, init)
+        return known_as(inf, s, function(value.value))
     if not isinstance(value, Known) or not isinstance(value.value, (FunctionType, WrapperDescriptorType, type(np.sum))):
         return None
     if question is not function:

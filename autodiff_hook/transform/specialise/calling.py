@@ -61,6 +61,7 @@ from autodiff_hook.transform.specialise.kept import is_kept
 from autodiff_hook.transform.specialise.lattice import example_of, known, number_types
 from autodiff_hook.transform.specialise.lengths import arity, is_zipped_plainly, of_one_length
 from autodiff_hook.transform.specialise.objects import array_method, asks_classes, class_of, look, special_method
+from autodiff_hook.transform.specialise.overrides import overridden
 from autodiff_hook.transform.specialise.plans import is_hashable, known_as, require_value, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 from autodiff_hook.transform.specialise.stopping import Body, stop, stopped
@@ -191,6 +192,9 @@ def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: 
         _write(s, function, args, kwargs)
     if draws.as_method(s, function, args, kwargs):
         return inf.evaluate(inf, s)
+    override = overridden(inf, s, function, args, kwargs)
+    if override is not None:
+        return inline_call(inf, s, *override)
     found = inf.known_call(s, function, args, kwargs)
     if found is not None:
         return found

@@ -115,6 +115,8 @@ def attribute(inf: Inference, s: Statement, owner: Operand, name: str) -> Abstra
         return attributes.super_attribute(inf, s, value, name)
     if isinstance(value, Instance) and issubclass(value.cls, Enum) and not inf.one_way:
         return constants.of_a_member(inf, s, value.cls, name)
+    if isinstance(value, Known) and isinstance(value.value, np.ufunc) and name == "__call__":
+        return alias(inf, s, owner)
     if isinstance(value, Known) and isinstance(value.value, _DESCRIBING) and hasattr(value.value, name):
         return known_as(inf, s, getattr(value.value, name))
     if isinstance(value, Instance) and _is_dtype_of_numbers(value.example) and name in _OF_DTYPE_CLASS:

@@ -239,8 +239,9 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
 
 
 def is_set_by_code(found: Any) -> bool:
-    """Whether assigning an attribute means a call; a slot only holds what is assigned."""
-    return hasattr(type(found), "__set__") and not isinstance(found, MemberDescriptorType)
+    """Whether assigning an attribute means a call; a slot only holds what is assigned, if no C code reads it."""
+    slot = isinstance(found, MemberDescriptorType) and found.__objclass__.__flags__ & HEAP_TYPE
+    return hasattr(type(found), "__set__") and not slot
 
 
 def write_plainly(inf: Inference, s: Statement, args: Args) -> Abstract | None:
@@ -381,14 +382,21 @@ def method_of(inf: Inference, value: Abstract, name: str) -> Any:
 
 def _require_deferring(inf: Inference, left: Abstract, right: Abstract) -> None:
     """Refuse what NumPy does by itself with an object on its right: it takes it for an array of objects."""
-    numpy = isinstance(left, Array) or isinstance(left, Number) and any(c.__module__ == "numpy" for c in left.types)
-    if not numpy:
-        return
-    cls = receiver_class(right)
-    asks, priority = look(inf, cls, "__array_ufunc__"), look(inf, cls, "__array_priority__")
-    of_old = not has_in_type(cls, "__array_ufunc__") and type(priority) in (int, float) and priority > 0
-    if asks is not None or not has_in_type(cls, "__array_ufunc__") and not of_old:
+    if is_from_numpy(left) and not is_deferred_to(inf, receiver_class(right)):
         raise Refused("an array of objects")
+
+
+def is_from_numpy(value: Abstract) -> bool:
+    """Whether a value may be an array or a number of NumPy's, which has a say in operators of it."""
+    return isinstance(value, Array) or isinstance(value, Number) and any(c.__module__ == "numpy" for c in value.types)
+
+
+def is_deferred_to(inf: Inference, cls: type) -> bool:
+    """Whether NumPy leaves an operator to the object on its right."""
+    if has_in_type(cls, "__array_ufunc__"):
+        return look(inf, cls, "__array_ufunc__") is None
+    priority = look(inf, cls, "__array_priority__")
+    return isinstance(priority, (int, float)) and priority > 0
 
 
 def receiver_class(value: Abstract) -> type:

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Final
 
-import numpy as np
-
 from autodiff_hook.ir.analysis import definitions, statements_of
 from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Statement, Variable
 from autodiff_hook.registry import registry
-from autodiff_hook.semantics.equivalents import iterating, managing, vectorizing
+from autodiff_hook.semantics.equivalents import iterating, managing
 from autodiff_hook.semantics.equivalents.changing import extended, united, united_in_place
 from autodiff_hook.semantics.operations import BINARY, NAMES, UNARY
 from autodiff_hook.transform.specialise import (
@@ -93,7 +91,7 @@ from autodiff_hook.transform.specialise.questions import item_of
 from autodiff_hook.transform.specialise.queues import ask_for_queue
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.spoken import require_native
-from autodiff_hook.transform.specialise.vectorizing import reduced, vectorized
+from autodiff_hook.transform.specialise.vectorizing import VECTORIZING, reduced
 
 Meaning = Callable[[Inference, Statement], Abstract | None]
 
@@ -381,7 +379,7 @@ BODIES[functools.reduce] = reduced
 for _getter in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
     BODIES[_getter] = helpers.getter
     STEPS.add(_getter)
-for _vectorizing in (np.vectorize, vectorizing.vectorized, vectorizing.vectorized_as_float):
-    BODIES[_vectorizing], NAMED[_vectorizing] = functools.partial(vectorized, kwargs={}), vectorized
-    STEPS.add(_vectorizing)
+for _of_vectorize, _body in VECTORIZING.items():
+    BODIES[_of_vectorize], NAMED[_of_vectorize] = functools.partial(_body, kwargs={}), _body
+    STEPS.add(_of_vectorize)
 BODIES[managing.manager], BODIES[managing.begun], BODIES[managing.ended] = halves.make, halves.begin, halves.end

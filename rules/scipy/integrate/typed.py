@@ -1,14 +1,14 @@
-"""``quad`` and ``dblquad`` in typed programs: a loop over the nodes that resolve the integrand."""
+"""``quad``, ``dblquad`` and ``quad_vec`` in typed programs: a loop over the nodes that resolve the integrand."""
 
 import math
 
 import numpy as np
-from scipy.integrate import dblquad, quad
+from scipy.integrate import dblquad, quad, quad_vec
 
 from autodiff_hook import stop_gradient
 from autodiff_hook.extend import cotangents
-from autodiff_hook.semantics.meanings import DEFINITIONS, calling_back, differentiated
-from autodiff_rules.scipy.integrate._nodes import check, resolving
+from autodiff_hook.semantics.meanings import DEFINITIONS, calling, calling_back, differentiated
+from autodiff_rules.scipy.integrate._nodes import NODES, WEIGHTS, check, resolving
 
 NAME = "scipy.integrate.quad"
 RESOLVED = np.zeros(1), np.zeros(1), 0.5, 0.5
@@ -102,5 +102,75 @@ def double(func, a, b, gfun, hfun, args=(), epsabs=1.49e-8, epsrel=1.49e-8):
     return derived(integrand, value, error, a, b)
 
 
+def between_limits(a, b):
+    """A number between finite limits; what is no number gives up."""
+    return 0.5 * (a + b) if math.isfinite(a) and math.isfinite(b) else None
+
+
+def recorded(f, a, b, like, epsabs, epsrel, limit):
+    """What ``quad_vec`` gives, its nodes and their weights, and the integrand at the limits where it has a value."""
+    value, error, info = quad_vec(f, a, b, epsabs, epsrel, limit=limit, full_output=True)
+    middles, halves = np.mean(info.intervals, axis=1), np.diff(info.intervals, axis=1) / 2.0
+    nodes, weights = middles[:, None] + halves * NODES, halves * WEIGHTS
+    return value, error, np.ravel(nodes), np.ravel(weights), *(_at(f, limit, like) for limit in (a, b))
+
+
+def _at(f, limit, like):
+    try:
+        return f(limit)
+    except (ArithmeticError, ValueError):
+        return like * math.nan
+
+
+def vector(value, total, f_a, a, f_b, b):
+    """``integral`` of a function that gives arrays."""
+    return value
+
+
+cotangents(
+    vector,
+    "value, total, f_a, a, f_b, b",
+    0,
+    total=lambda ȳ: ȳ,
+    a=lambda ȳ, f_a: -np.sum(ȳ * f_a),
+    b=lambda ȳ, f_b: np.sum(ȳ * f_b),
+)
+
+
+def of_vectors(
+    f,
+    a,
+    b,
+    epsabs=1e-200,
+    epsrel=1e-8,
+    norm="2",
+    cache_size=100e6,
+    limit=10000,
+    workers=1,
+    points=None,
+    quadrature=None,
+    full_output=False,
+    *,
+    args=(),
+):
+    def integrand(x):
+        return f(x, *args)
+
+    if norm != "2" or workers != 1 or points is not None or quadrature is not None or full_output:
+        raise NotImplementedError  # The carried program goes through the source.
+    low, high = stop_gradient(float(a)), stop_gradient(float(b))
+    like = integrand(calling(between_limits, 0.5, low, high))
+    results = like, 0.5, RESOLVED[0], RESOLVED[1], like, like
+    found = calling_back(recorded, results, integrand, 0.5, low, high, like, epsabs, epsrel, limit)
+    value, error, nodes, weights, f_a, f_b = found
+    if not differentiated():
+        return value, error
+    total = 0.0 * like
+    for x, weight in zip(nodes.tolist(), weights.tolist()):
+        total = total + weight * integrand(x)
+    return vector(value, total, f_a, a, f_b, b), estimated(error, total)
+
+
+DEFINITIONS[id(quad_vec)] = of_vectors
 DEFINITIONS[id(quad)] = between
 DEFINITIONS[id(dblquad)] = double
