@@ -397,6 +397,8 @@ class Trail(Inference):
         return known and self._is_loaded(self.final(operand))
 
     def _is_loaded(self, key: Operand) -> bool:
+        if is_number_of(self.type_of(key), {int, bool}):
+            return True
         if self.world.is_outside(key) or isinstance(self.type_of(key), Known):
             return not self.world.is_given(key)
         made = next((s for s in statements_of(self.program.blocks) if s.result is key), None)
