@@ -445,6 +445,11 @@ def searched(x):
     found = [x * x] if Chosen().known and not Chosen(("C", 2)).known else [x]
     if [3.0] in ROWS and (x, 1) not in PAIRS:
         found[0] *= x
+    try:
+        found[0] *= Chosen.pairs.index(("B", 2)) + ("a", found[0], x).count(x) + ("a", "b").index("b")
+        ("a", "b").index(x)
+    except ValueError:
+        found[0] *= 2.0
     return found[0] * (1 + PAIRS.index(("B", 2))) * ROWS.count([1, 2])
 
 

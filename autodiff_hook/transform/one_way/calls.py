@@ -121,6 +121,8 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
     if cls in (list, dict, set, frozenset) and hasattr(cls, name):
         owner = changeable(inf, owner)
     value = inf.type_of(owner)
+    if isinstance(value, Known) and type(value.value) is tuple and name in _SEARCHING and not names:
+        return alias(inf, s, METHODS[tuple, name](inf, owner, args))
     if isinstance(value, Container) or isinstance(value, Tuple) and (value.cls, name) in METHODS:
         given, options = apart_by_name(args, names)
         if (value.cls, name) == (list, "sort"):
@@ -149,6 +151,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
     return None
 
 
+_SEARCHING: Final = ("index", "count")
 _SHOWN: Final = ("keys", "values", "items", "copy")
 """The methods of a view of a dict that ask for all of it."""
 

@@ -48,15 +48,15 @@ def _list_copy(inf: Path, owner: Operand, args: Args) -> Operand:
 
 def _index(inf: Path, owner: Operand, args: Args) -> Operand:
     if len(args) > 1:
-        raise Refused("list.index with bounds")
-    place = next(found(inf, inf.content(owner), args[0]), None)
+        raise Refused("index with bounds")
+    place = next(found(inf, parts(inf, owner), args[0]), None)
     if place is None:
-        raise Raised(ValueError("x not in list"))
+        raise Raised(ValueError("what is searched for is not in the sequence"))
     return Constant(place)
 
 
 def _count(inf: Path, owner: Operand, args: Args) -> Operand:
-    return Constant(len(list(found(inf, inf.content(owner), args[0]))))
+    return Constant(len(list(found(inf, parts(inf, owner), args[0]))))
 
 
 def _remove(inf: Path, owner: Operand, args: Args) -> Operand:
@@ -157,8 +157,8 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (list, "clear"): _changes(list.clear),
     (list, "reverse"): _changes(list.reverse),
     (list, "copy"): _list_copy,
-    (list, "index"): _index,
-    (list, "count"): _count,
+    **dict.fromkeys([(list, "index"), (tuple, "index")], _index),
+    **dict.fromkeys([(list, "count"), (tuple, "count")], _count),
     (list, "remove"): _remove,
     (dict, "get"): _dict_get,
     (dict, "pop"): _changes(dict.pop, 1),
