@@ -22,6 +22,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Known
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.objects import is_from_numpy, look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
@@ -42,7 +43,8 @@ def step(inf: Path, s: Statement) -> Abstract | None:
     """``array * x`` and ``array < x`` of an array and such an object; None of others."""
     if s.op not in ("binary", "compare") or not is_from_numpy(inf.type_of(s.operands[0])):
         return None
-    if _method(inf, s.operands[1], UFUNC) is None:
+    numbers = number_types(inf.type_of(s.operands[0])) or ()
+    if _method(inf, s.operands[1], UFUNC) is None or not all(issubclass(x, np.generic) for x in numbers):
         return None
     ufunc = NUMPY_OF.get((BINARY if s.op == "binary" else COMPARE)[s.data])
     return None if ufunc is None else _asked(inf, s, ufunc, "__call__", s.operands, {})
@@ -52,11 +54,13 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
     """What arrays do by ufuncs, whose class says what these are; None of other arrays, and of what only shows them."""
     if only_shows(function) or not _in_turn(inf, [*args, *kwargs.values()], UFUNC):
         return None
-    ufunc, name = _REDUCING.get(function, (function, "__call__"))
-    ufunc = NUMPY_OF.get(ufunc, ufunc)
+    if function in _REDUCING and len(args) <= 2:
+        given = {**_BY_METHODS, **dict(zip(_OF_REDUCE, args[1:])), **kwargs}
+        return _asked(inf, s, _REDUCING[function], "reduce", args[:1], given)
+    ufunc = NUMPY_OF.get(function, function)
     if not isinstance(ufunc, np.ufunc):
         raise Refused(f"{named(function)} of what says by itself what ufuncs make of it")
-    return _asked(inf, s, ufunc, name, args, kwargs)
+    return _asked(inf, s, ufunc, "__call__", args, kwargs)
 
 
 def only_shows(function: Any) -> bool:
@@ -72,10 +76,17 @@ _SHOWING: Final = (
     ),
 )
 _REDUCING: Final = {
-    ARRAY[name]: (ufunc, "reduce")
-    for name, ufunc in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum))
+    ARRAY["sum"]: np.add,
+    ARRAY["prod"]: np.multiply,
+    ARRAY["max"]: np.maximum,
+    ARRAY["min"]: np.minimum,
 }
 """The methods that reduce an array as a ufunc does."""
+_BY_METHODS: Final[Kwargs] = {
+    **dict.fromkeys(("axis", "dtype"), Constant(None)),
+    **{"keepdims": Constant(False), "where": Constant(True)},
+}
+"""What such a method gives the ufunc, whatever it is given."""
 
 
 def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
