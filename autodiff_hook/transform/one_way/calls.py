@@ -147,7 +147,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
     return None
 
 
-_SHOWN: Final = ("keys", "values", "items", "copy")
+_SHOWN: Final = ("get", "keys", "values", "items", "copy")
 """The methods of a view of a dict that ask for all of it."""
 
 
