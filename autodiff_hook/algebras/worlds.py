@@ -12,6 +12,7 @@ from autodiff_hook.registry import describe
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import attributes_of as attributes_of
+from autodiff_hook.runtime.native import package_of
 from autodiff_hook.runtime.trees import same
 from autodiff_hook.semantics.scope import is_own
 
@@ -69,7 +70,7 @@ def _content(item: Any, kind: str) -> list[Any]:
     if type(item) is FunctionType:
         attributes = [item.__dict__] if item.__dict__ else []
         return [*(item.__closure__ or ()), *(item.__defaults__ or ()), *_globals(item), *attributes]
-    if type(item).__module__.startswith("autodiff_hook"):
+    if package_of(type(item)) == "autodiff_hook":
         return []
     if type(item).__flags__ & HEAP_TYPE:
         return [value for _, value in attributes_of(item)]

@@ -14,7 +14,7 @@ from autodiff_hook.runtime.given_functions import BY_CODE, by_code, is_anew, is_
 from autodiff_hook.runtime.kinds import MAPPINGS, kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
 from autodiff_hook.runtime.mirror import form_of
-from autodiff_hook.runtime.native import compiled_from
+from autodiff_hook.runtime.native import OF_CYTHON, compiled_from
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -45,7 +45,7 @@ def constant_kind(value: Any) -> bool:
         type(value).__module__ == "typing"
         or callable(value)
         and type(value).__module__ in ("numpy", "builtins", "functools", "operator", "autodiff_hook.operators")
-        or type(value).__module__.startswith("_cython_")  # functions that Cython has compiled
+        or type(value).__name__ in OF_CYTHON
         or compiled_from(value) is not None
     )
 

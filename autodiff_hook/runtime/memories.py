@@ -18,13 +18,12 @@ import numpy as np
 from autodiff_hook.runtime.effects import places_written
 from autodiff_hook.runtime.kinds import kind_of
 from autodiff_hook.runtime.lookup import HEAP_TYPE
-from autodiff_hook.runtime.native import STANDARD, package_of
+from autodiff_hook.runtime.native import OF_CYTHON, STANDARD, package_of
 
 _WITHOUT: Final = STANDARD | {"numpy", "numba", "_dispatcher", "gmpy2", "pandas"}
 """Packages whose native objects have no hidden memory of arrays. ``_dispatcher`` is Numba's."""
 
 _BORROWING: Final = (pickle.PickleBuffer, type(struct.iter_unpack("B", b"")))
-_FUNCTIONS: Final = ("cython_function_or_method", "fused_cython_function")
 _hiding: dict[int, tuple[bool, weakref.ref[type]]] = {}
 
 
@@ -41,7 +40,7 @@ def hides(value: Any) -> bool:
 def _may_hide(cls: type) -> bool:
     if cls in _BORROWING:
         return True
-    if kind_of(cls) != "object" or issubclass(cls, type) or cls.__name__ in _FUNCTIONS:
+    if kind_of(cls) != "object" or issubclass(cls, type) or cls.__name__ in OF_CYTHON:
         return False
     return any(package_of(base) not in _WITHOUT and not _is_of_python(base) for base in cls.__mro__)
 

@@ -14,6 +14,8 @@ from autodiff_hook.registry import registry
 
 STANDARD: Final = frozenset(sys.stdlib_module_names) - {"ctypes", "_ctypes"}
 DISPATCHED: Final = type(np.sum)
+OF_CYTHON: Final = ("cython_function_or_method", "fused_cython_function")
+"""The names of the classes of functions that Cython has compiled; some do not say of what module they are."""
 _WITHOUT_SIGNATURE: Final = {np.dot: 2, np.concatenate: 2}
 """Where functions take the array for their result that say nothing about their parameters before NumPy 2.3."""
 _METHODS: Final = (MethodDescriptorType, WrapperDescriptorType)
@@ -54,7 +56,7 @@ def _places_of_method(method: Any) -> tuple[int, ...] | None:
 
 def wants_to_write(function: Any) -> bool:
     """Whether a function may refuse arrays that cannot be written to, though it only reads them: Cython's do."""
-    return type(function).__name__ in ("cython_function_or_method", "fused_cython_function")
+    return type(function).__name__ in OF_CYTHON
 
 
 def compiled_from(function: Any) -> FunctionType | None:

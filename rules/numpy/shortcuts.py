@@ -201,9 +201,7 @@ def mean_typing(site, a, axis=NONE, dtype=NONE, out=NONE, keepdims=FALSE, where=
 @shortcut(np.mean)
 def mean_shortcut(site, a, axis=NONE, dtype=NONE, out=NONE, keepdims=FALSE, where=TRUE):
     keep, axes = site.value(keepdims), reduced_axes(site, a, axis)
-    if mean_typing(site, a, axis, dtype, out, keepdims, where) is None or (
-        len(axes) > 1 and len(site.dims(a)) > len(axes)
-    ):
+    if mean_typing(site, a, axis, dtype, out, keepdims, where) is None or len(axes) not in (1, len(site.dims(a))):
         return None
     if len(axes) == len(site.dims(a)):
         count = site.emit("getattr", a, data="size")

@@ -969,6 +969,15 @@ def _every_other(a):
     a[1::2] = a[1:3]
 
 
+def _part_of_a_view(a):
+    every_other = np.append(a, a)[::2]
+    every_other[:] *= a
+    b = np.append(a, a)
+    shown = b[::2]
+    shown[:3] = b[:3]
+    a *= every_other * b[: len(a)]
+
+
 def _column(a):
     b = np.outer(a, a + 1.0)
     b[:, 2] = b[1]
@@ -997,7 +1006,10 @@ def _raveled(a):
     a *= b[0]
 
 
-@pytest.mark.parametrize("change", [_flat_items, _flat, _column, _row_from_the_end, _joined, _diagonal, _raveled])
+CHANGES = [_flat_items, _flat, _part_of_a_view, _column, _row_from_the_end, _joined, _diagonal, _raveled]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_what_numpy_overwrites_before_it_has_read_it_is_an_error(change):
     def f(x):
         a = x * 1.0
@@ -1023,6 +1035,21 @@ def test_memory_that_is_read_before_it_is_overwritten(x):
     c.flat = c[::-1]
     np.copyto(c[1:], c[:-1])
     return np.sum(W * a) + np.sum(W * b) + np.sum(W * c)
+
+
+@gradient_at(V)
+def test_parts_are_turned_round_in_place(x):
+    a, b = x * 1.0, np.outer(x, x)
+    a[1:4] = a[1:4][::-1]
+    part = a[:3]
+    part[1:] = part[:-1]
+    part[:] = part[::-1]
+    a[2:] = a[:-2][::-1][: len(a) - 2]
+    b[1, 1:] = b[1, 1:][::-1]
+    b[0] = b[2][::-1]
+    shown = b[::-1]
+    shown[0, :2] = shown[0, 1:3]
+    return np.sum(W * a) + np.sum(W * b)
 
 
 @gradient_at(np.array([[0.5, 1.5, 2.0], [1.0, 0.3, 0.7]]))

@@ -164,6 +164,22 @@ def test_odeint_of_functions_that_have_captured_numbers_and_take_arguments(tfirs
     agrees(f, by_explicit_steps, second=False)
 
 
+def test_odeint_at_times_that_move_from_a_first_one():
+    """y(t) = c exp(-a (t² - s²) / 2), where s is the first time; the last one comes twice."""
+
+    def f(p):
+        times = p[2] * np.array([0.1, 0.4, 1.0, 1.0]) + p[0]
+        found = integrate.odeint(lambda y, t: -p[1] * t * y, p[0] ** 2, times, rtol=1e-10, atol=1e-10)
+        return found[:, 0] @ [0.5, 2.0, 1.0, -0.3]
+
+    def reference(p):
+        times = p[2] * np.array([0.1, 0.4, 1.0, 1.0]) + p[0]
+        found = p[0] ** 2 * np.exp(-p[1] / 2 * (times**2 - times[0] ** 2))
+        return found @ [0.5, 2.0, 1.0, -0.3]
+
+    agrees(f, reference)
+
+
 def test_odeint_at_times_that_move_follows_the_flow():
     def at_end(times):
         return integrate.odeint(lambda y, t: -t * y, 1.5, times)[:, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -76,6 +77,12 @@ def with_captured_numbers(p):
     return integrate.quad(lambda x: CAPTURED[0] * np.exp(rate * x) * one + zip, 0.0, 2.0)[0]
 
 
+def carried(p):
+    """What the integrand has captured is a dict, and nothing around it is typed."""
+    rates = {"a": p[0], "b": [p[1]], "frame": sys._getframe().f_code.co_name}
+    return integrate.quad(lambda x: rates["b"][0] * np.exp(rates["a"] * x), 0.0, 2.0)[0]
+
+
 INTEGRANDS = [
     with_globals,
     with_a_global_and_a_captured_variable,
@@ -87,6 +94,7 @@ INTEGRANDS = [
     lambda p: integrate.quad(lambda x: np.asarray(p[1] * np.exp(p[0] * x)), 0.0, 2.0)[0],
     lambda p: integrate.quad(Growth(p), 0.0, 2.0)[0],
     lambda p: integrate.quad(Growth(p).method, 0.0, 2.0, args=(p[2],))[0],
+    carried,
     lambda p: -integrate.quad(growth, 2.0, 0.0, (p[0], p[1]), full_output=True)[0],
     lambda p: integrate.quad(growth, 0.0, 2.0, (p[0], p[1]), points=[0.3, 1.1])[0],
     lambda p: integrate.quad(lambda x: growth(x, p[0], 1j * p[1]), 0.0, 2.0, complex_func=True)[0].imag,

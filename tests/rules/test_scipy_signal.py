@@ -11,7 +11,7 @@ import scipy
 from bilinear_checks import check_bilinear, require_typed
 from numpy_checks import Case, cases, check, complexes, normal, single
 from scipy import signal
-from scipy.signal import _sigtools, _upfirdn
+from scipy.signal import _peak_finding_utils, _sigtools, _upfirdn
 
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
@@ -139,8 +139,21 @@ def test_peaks_are_where_they_are():
         return np.sum(x[peaks] ** 2) + np.sum(found["peak_heights"] * peaks)
 
     check_gradient(f, normal(30))
-    with pytest.raises(NotDifferentiable, match="_peak_prominences"):
-        ad.gradient(lambda x: signal.find_peaks(x, prominence=0.1)[1]["prominences"].sum(), normal(30))
+
+
+def test_how_far_peaks_stand_out_and_how_wide_they_are():
+    def found(x, height):
+        peaks, of = signal.find_peaks(x, prominence=0.1, width=0.1, rel_height=height, wlen=15)
+        total = np.sum(of["prominences"] ** 2 * peaks) + np.sum(of["width_heights"] ** 2)
+        return total + np.sum(of["widths"] * of["left_ips"] + x[peaks] * of["right_ips"])
+
+    for height in (0.4, 0.9):
+        check_gradient(found, normal(30), height)
+    x = normal(30)
+    peaks = signal.find_peaks(x)[0]
+    data = signal.peak_prominences(x, peaks)
+    check_rule(_peak_finding_utils._peak_prominences, x, peaks, -1, second_order=True)
+    check_rule(_peak_finding_utils._peak_widths, x, peaks, 0.7, *data, second_order=True)
 
 
 def test_spectra():
@@ -211,6 +224,8 @@ TYPED = {
     "upfirdn": lambda x: signal.upfirdn(B, x, 3, 2),
     "resample": lambda x: signal.resample(x, 14),
     "oaconvolve": lambda x: signal.oaconvolve(x, B),
+    "find_peaks": lambda x: x[signal.find_peaks(x, distance=3)[0]],
+    "peak_widths": lambda x: signal.peak_widths(x, signal.find_peaks(x)[0])[0],
 }
 if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18):
     # From then on it asks whether a view may be written to: it is carried.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import math
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -155,3 +156,19 @@ def _functions():
     while frame is not None:
         yield frame.f_code.co_name
         frame = frame.f_back
+
+
+def test_large_arrays_of_ways_that_are_not_taken_are_not_made():
+    def f(x, n):
+        if n > 10:
+            return float(np.sum(np.ones((n, 2**26)) * x))
+        return float(np.sum(np.ones(n) * x * x))
+
+    tracemalloc.start()
+    try:
+        grads = [ad.gradient(f, x, 3)[0] for x in (2.0, 3.0, 4.0)]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert grads == [12.0, 18.0, 24.0]
+    assert peak < 2**26

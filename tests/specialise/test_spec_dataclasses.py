@@ -245,6 +245,8 @@ ORDERED = MappingProxyType(OrderedDict(scale=2.0, shift=0.5))
 
 def by_all_of_a_view(x):
     found = sum(ORDERED.values()) * x + len(ORDERED) * x**2 + dict(ORDERED)["shift"] * x
+    if ORDERED:
+        found += ORDERED.get("shift", 1.0) * x + ORDERED.get("absent", 1.5) * x
     for name, number in ORDERED.items():
         found += x**3 * number if name in ORDERED and ORDERED else 0.0
     return found + sum({**ORDERED}.values()) * x + sum(x * ORDERED[name] for name in ORDERED)

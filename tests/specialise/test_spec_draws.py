@@ -20,8 +20,8 @@ NEW, OLD, PLAIN = np.random.default_rng(0), np.random.RandomState(1), random.Ran
 
 
 def own(x):
-    rng = np.random.default_rng(3)
-    noise = rng.normal(size=4)
+    rng = np.random.default_rng(seed=3)
+    noise = np.random.default_rng(rng).normal(size=4)
     rng.random()
     total = 0.0
     for _ in range(3):
@@ -33,7 +33,7 @@ def own(x):
 
 
 def own_of_the_old_kind(x):
-    state = np.random.RandomState(7)
+    state = np.random.RandomState(seed=7)
     return float(np.sum(np.sin(x * state.randn(5)) * state.rand(5))) + state.randint(0, 9)
 
 
@@ -107,6 +107,11 @@ def by_other_names(x):
     draw, standard = NEW.normal, random.gauss
     again = NEW
     return x * draw() + x * x * again.normal() * standard(0.0, 1.0)
+
+
+def taken_over(x):
+    rng = np.random.default_rng(NEW)
+    return x * rng.normal() + x * x * NEW.normal() * np.random.default_rng(rng).normal()
 
 
 def left_early(x):
@@ -183,6 +188,7 @@ def counted(x):
 COUNTER = Counting()
 TYPED = [of_modules, captured, with_parameters, unused, independent, seeded, by_other_names, left_early, metropolis]
 TYPED += [chosen, shuffled, within_a_generator, in_a_list, counted, in_containers_of_many_kinds]
+TYPED.append(taken_over)
 
 
 def gives_up(x):
@@ -347,6 +353,7 @@ def test_a_generator_that_is_no_seed_is_drawn_from_once():
         rng, other = np.random.default_rng(1), np.random.default_rng(1)
         assert ad.gradient(drawn_by_another, 0.5, rng)[0] == other.normal()
         assert rng.normal() == other.normal()
+    assert GENERIC or is_specialised(drawn_by_another)
 
 
 class Loaded(random.Random):

@@ -69,6 +69,7 @@ def test_broadcasting_of_many_shapes_one_after_another(expression):
         ),
         *("a[0, 1] * a[-1][2]", "a[1:, ::2].sum()", "a[..., 0].sum()", "a[None][0, 0, 1]", "a[a > 0].sum()", "a.std()"),
         *("a[np.array([0, 0, 1])].sum()", "np.trace(a @ a.T)", "a.ravel()[3] * a.flatten()[1]"),
+        "np.sum(np.mean(a * a, ()))",
         *("np.concatenate([a, a * 2]).sum()", "np.linalg.norm(a)", "np.outer(a[0], a[1]).max()", "np.cumsum(a)[2]"),
     ],
 )

@@ -152,7 +152,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
 
 
 _SEARCHING: Final = ("index", "count")
-_SHOWN: Final = ("keys", "values", "items", "copy")
+_SHOWN: Final = ("get", "keys", "values", "items", "copy")
 """The methods of a view of a dict that ask for all of it."""
 
 

@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
 from autodiff_hook.transform.specialise.origins import makes_new
-from autodiff_hook.transform.specialise.overlaps import is_whole, may_be_overwritten, steps_alike
+from autodiff_hook.transform.specialise.overlaps import is_read_first, is_whole, may_be_overwritten, views_from
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.views import base_of, flat_of, is_sure, turned_back
 from autodiff_hook.transform.specialise.writing import is_stored
@@ -76,9 +76,8 @@ def _require_read_first(inf: Path, owner: Operand, key: Operand, value: Operand,
     whole = owner in inf.own and is_whole(inf.type_of(key))
     if whole or not may_be_overwritten(*map(inf.type_of, (owner, key, value))) and not flat:
         return
-    made = inf.viewing.get(value)
-    alike = made is not None and inf.present(made.operands[0]) is inf.present(owner)
-    if (flat or made is None or not alike or not steps_alike(made, key, inf.type_of)) and _may_show(inf, value, owner):
+    views = views_from(lambda x: inf.present(x) is inf.present(owner), value, inf.viewing.get)
+    if (flat or not views or not is_read_first(views, key, inf.type_of)) and _may_show(inf, value, owner):
         raise Refused("an array is stored into memory that it shows")
 
 

@@ -14,6 +14,7 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.semantics.meanings import DEFINITIONS
+from autodiff_hook.transform.improve.shortcuts import COMPUTING, declared
 from autodiff_hook.transform.specialise import caching, draws, named_tuples
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Known, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -75,7 +76,7 @@ def _constant(inf: Inference, s: Statement, function: Any, args: Args, kwargs: K
 
 def _require_kind(function: Any, given: list[Abstract], result: Abstract) -> None:
     """Refuse a call whose result may be of another kind than that of the examples."""
-    if isinstance(result, Tuple):
+    if isinstance(result, Tuple) and not declared(COMPUTING, function):
         raise Refused(f"a call of {named(function)}, whose result may have another length")
     if isinstance(result, Array) and any(isinstance(x, Number) and int in x.types for x in given):
         raise Refused(f"a call of {named(function)}, which may choose what it gives by a number")

@@ -190,6 +190,9 @@ def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: 
     if function is zip and kwargs.keys() == {"strict"} and is_zipped_plainly(inf, args, kwargs["strict"]):
         kwargs = {}
         _write(s, function, args, kwargs)
+    if draws.seeded(function, args, kwargs):
+        args, kwargs = [*kwargs.values()], {}
+        _write(s, function, args, kwargs)
     if draws.as_method(s, function, args, kwargs):
         return inf.evaluate(inf, s)
     override = overridden(inf, s, function, args, kwargs)

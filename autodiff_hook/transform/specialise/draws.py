@@ -24,7 +24,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import differentiable, example_of, is_none, is_number_of, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
-from autodiff_hook.transform.specialise.plans import pure
+from autodiff_hook.transform.specialise.plans import alias, pure
 from autodiff_hook.transform.specialise.program import PURE, Alias
 from autodiff_hook.transform.specialise.results import outcome
 
@@ -47,8 +47,17 @@ _DRAWING: Final = frozenset(
 """The methods that draw numbers and change nothing but the state of the generator."""
 
 
+def seeded(function: Any, args: Args, kwargs: Kwargs) -> bool:
+    """Whether a call makes a generator with a seed that is given by name."""
+    return not args and kwargs.keys() == {"seed"} and type(function).__hash__ is not None and function in _MADE
+
+
 def made(function: Any, inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """A generator made with a number as its seed, or without; None if it may be somebody's."""
+    if function is np.random.default_rng and len(args) == 1:
+        given = taken(inf, s, args[0])
+        if is_own([inf.type_of(given)]) and inf.type_of(given).cls is np.random.Generator:  # type: ignore[attr-defined]
+            return alias(inf, s, given)
     types = [inf.type_of(x) for x in args]
     if not all(is_none(kind) or is_number_of(kind, WHOLE) for kind in types):
         return None

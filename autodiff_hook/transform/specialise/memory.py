@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of, reached, sites_in
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.origins import heirs, is_arithmetic, makes_new, may_hold
-from autodiff_hook.transform.specialise.overlaps import is_whole, may_be_overwritten, steps_alike
+from autodiff_hook.transform.specialise.overlaps import is_read_first, is_whole, may_be_overwritten, views_from
 from autodiff_hook.transform.specialise.plans import checked
 from autodiff_hook.transform.specialise.program import (
     APPEND,
@@ -166,8 +166,8 @@ class _Settling:
             or not may_be_overwritten(*map(self.type_of, store.operands))
         ):
             return
-        made = self.made.get(value)
-        if made is None or made.operands[0] is not root or not steps_alike(made, key, self.type_of):
+        views = views_from(lambda x: x is root, value, self.made.get)
+        if not views or not is_read_first(views, key, self.type_of):
             raise self._refused(root, "is stored into memory that it shows")
 
     def _refused(self, root: Variable, what: str) -> Refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any, Final
@@ -63,6 +64,7 @@ def square_for(value: Abstract, length: int) -> Any:
 
 def tried(run: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
     """The result of a function without effects for examples."""
+    _require_small(run, args)
     try:
         if getattr(run, "__module__", None) in _SILENT and not kwargs:
             if _PLAIN.issuperset(map(type, args)):
@@ -87,6 +89,22 @@ def _count(args: list[Any]) -> None:
         budget.check(size // _AT_ONCE)
 
 
+def _require_small(run: Callable[..., Any], args: list[Any]) -> None:
+    """Refuse to make a large array: a length that a way at hand does not come to may be any number."""
+    for lengths in [args[place] for made, place in _MADE_BY_LENGTH if run is made and place < len(args)]:
+        given = lengths if isinstance(lengths, (tuple, list)) else (lengths,)
+        size = math.prod([int(n) for n in given if isinstance(n, (int, np.integer))])
+        if size > _MOST_ITEMS:
+            raise Refused(f"an array of {size} items")
+
+
+_MADE_BY_LENGTH: Final = (
+    *[(made, 0) for made in (np.zeros, np.ones, np.empty, np.full, np.arange, np.eye, np.identity)],
+    (np.arange, 1),
+    (np.linspace, 2),
+)
+"""What makes arrays of a length that is a number, and where that is among the arguments."""
+_MOST_ITEMS: Final = 2**25
 _AT_ONCE: Final = 10_000
 """How many elements an operation works on in the time of one step."""
 _UNINITIALISED: Final = (np.empty, np.empty_like)

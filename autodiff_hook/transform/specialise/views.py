@@ -23,7 +23,7 @@ from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.memory import replaced
 from autodiff_hook.transform.specialise.origins import TypeOf, makes_new
-from autodiff_hook.transform.specialise.overlaps import may_be_overwritten
+from autodiff_hook.transform.specialise.overlaps import may_be_overwritten, step_of
 from autodiff_hook.transform.specialise.parts import is_basic_key, is_view_key, parts_of
 from autodiff_hook.transform.specialise.plans import checked, items_of, known_as
 from autodiff_hook.transform.specialise.program import PURE, STORE, Given, Plan, Program, RulePlan
@@ -227,9 +227,12 @@ def _composition(program: Program, s: Statement, base: Operand, first: Operand, 
         left = [i for i, axis in enumerate(axes) if isinstance(axis, Instance)]
         at = next((i for i, part in enumerate(parts) if isinstance(part, Known) and part.value is Ellipsis), None)
         if at is not None:
-            parts[at : at + 1] = [Instance(slice)] * (len(left) - len(parts) + 1)
+            parts[at : at + 1] = [Known(slice(None))] * (len(left) - len(parts) + 1)
         for i, part in zip(left, parts):
-            axes[i] = INT if number_types(part) is not None else axes[i]
+            if number_types(part) is not None:
+                axes[i] = INT
+            elif step_of(part) != 1:
+                axes[i] = Instance(slice, example=slice(None, None, 1))
     found = Statement("call", [Constant(composed), base, first, second], Variable(), (), s.position)
     program.types[found.made], program.plans[found] = Tuple(tuple(axes)), PURE
     return found

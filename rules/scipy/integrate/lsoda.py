@@ -120,11 +120,28 @@ def flow_token(call, found):
     """The token of what ``odeint`` has found; None if its steps are not found again."""
     times, tfirst = np.asarray(call.arguments["t"]) * 1.0, bool(call.arguments["tfirst"])
     start, moving = start_of(call)
-    tokens = (moving, *call.tokens_alone())
+    tokens = (moving, *call.tokens_alone(), call.tokens.get("t"))
     if not some(tokens):
         return None
-    found = path_again(call, start, times, tfirst, found)
-    return None if found is None else call.alg.node(flow(call, *found, times, tfirst), tokens)
+    path = path_again(call, start, times, tfirst, found)
+    if path is None:
+        return None
+    walk = flow(call, *path, times, tfirst)
+
+    def pullback(cotangent):
+        ȳ, *rest = walk(cotangent)
+        return ȳ, *rest, None if tokens[-1] is None else of_times(call, times, tfirst, found, cotangent, ȳ)
+
+    return call.alg.node(pullback, tokens)
+
+
+def of_times(call, times, tfirst, states, cotangent, of_start):
+    """The cotangents of the times, by the slopes there; ``of_start`` is that of the first state."""
+    again, args = call.alone.again, call.extra()
+    slopes = [again(t, y, *args) if tfirst else again(y, t, *args) for t, y in zip(times, states)]
+    found = np.sum(cotangent * np.array(slopes), axis=1)
+    found[0] -= np.sum(of_start * slopes[0])
+    return found
 
 
 def tangent_of(call, push, found):
@@ -216,8 +233,9 @@ def odeint(alg, t, args, kwargs):
 def token_of(call, found):
     """The token of what ``odeint`` has found; None if it is not found again."""
     times = call.arguments["t"]
-    still = call.tokens.get("t") is None and not reaches(call.alg, times) and times[0] != times[-1]
-    if still and call.alone is not None:
+    moves = reaches(call.alg, times) or times[0] == times[-1]
+    still = call.tokens.get("t") is None and not moves
+    if not moves and (still or type(times) is np.ndarray) and call.alone is not None:
         return flow_token(call, found)
     push = pushing(call) if still else None
     tangent = None if push is None else tangent_of(call, push, found)

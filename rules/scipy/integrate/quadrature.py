@@ -7,6 +7,7 @@ they are those of an adaptive rule. ``dblquad``, ``tplquad`` and ``nquad`` are f
 import numpy as np
 from scipy import integrate
 
+from autodiff_hook import tree_map
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import some
 from autodiff_hook.errors import NotDifferentiable
@@ -107,7 +108,7 @@ class Integral(Call):
         slopes = [*program.back(1.0)[1:], *ends]
 
         def pullback(c):
-            return tuple([slope if slope is None else c * slope for slope in slopes])
+            return tuple([tree_map(lambda slope: c * slope, slope) for slope in slopes])
 
         return program.value, self.alg.node(pullback, (*self.tokens_alone(), *(token for _, token in limits)))
 

@@ -6,6 +6,7 @@ Brackets and starting points have no influence on a root: their derivatives are 
 import numpy as np
 from scipy import optimize
 
+from autodiff_hook.extend import pure
 from autodiff_hook.semantics.meanings import means
 from autodiff_rules._constants import IS_A_POSITION, IS_TEXT, declare
 from autodiff_rules.scipy._callbacks import Call
@@ -88,4 +89,5 @@ returning_result(optimize.root_scalar, "f", "fprime", "root", 0.0)
 
 
 declare(IS_A_POSITION, optimize.linear_sum_assignment)
+pure(optimize.linear_sum_assignment)
 declare(IS_TEXT, optimize.show_options)
