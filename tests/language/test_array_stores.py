@@ -267,6 +267,18 @@ def test_stores_through_flat_repeat_what_is_too_short_and_begin_anew(x):
     return next(items) * next(items) * x[2] + np.sum(a * np.arange(6.0).reshape(3, 2))
 
 
+@gradient_at(V)
+def test_stores_through_flat_of_an_array_of_no_dimension(x):
+    a = np.array(1.0)
+    a.flat[1:] = x[0]
+    a.flat[:] = [x[1] * x[2], 5.0]
+    b = a * x[0]
+    a.flat[[0, 0]] = [2.0, x[3] * a]
+    np.put(a, [0], a * x[2])
+    np.multiply.at(a, ..., x[1])
+    return a * b
+
+
 def refill(x):
     workspace = np.zeros(3)
     total = 0.0
