@@ -143,7 +143,8 @@ def at(ufunc, a, indices, *b):
         a[...] = added_at(a, indices, *b)
         return
     if ufunc is np.subtract:
-        a[...] = added_at(a, indices, np.negative(*b))
+        # Whole numbers without a sign, and booleans, have no negative.
+        a[...] = added_at(a, indices, np.subtract(np.zeros((), a.dtype), *b))
         return
     places, turns = selected_places(a, indices)
     others = [np.broadcast_to(x, np.shape(places)) for x in b]
