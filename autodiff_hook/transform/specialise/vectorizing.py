@@ -17,7 +17,7 @@ from autodiff_hook.transform.specialise.lattice import is_number_of, known, numb
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.plans import checked, items_of, known_as, spread
 from autodiff_hook.transform.specialise.program import PURE, Given
-from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
 from autodiff_hook.transform.specialise.views import in_order
 
 _DOUBLE: Final = np.dtype(float)
@@ -123,7 +123,7 @@ def _require_float(inf: Inference, s: Statement, args: Args) -> Abstract:
 
 
 OF_ALL_WAYS[require_plain] = checked
-OF_ALL_WAYS[vectorizing.require_float] = _require_float
+QUESTIONS[vectorizing.require_float] = _require_float
 
 
 def reduced(inf: Inference, s: Statement, called: Any, args: Args) -> Abstract | None:
