@@ -451,6 +451,28 @@ def test_constants_that_are_written_as_results(mode, f, at):
         assert MODES[mode](f, at) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_what_ufuncs_have_copied_stays_as_it_was(mode):
+    def f(x):
+        a = np.array([x, x * x, 1.0])
+        same, conjugate = np.positive(a), np.conj(a[1:])
+        for e in (x, 2.0):
+            a += e
+            conjugate *= a[:2]
+        return (a * same).sum() + (conjugate * same[1:]).sum()
+
+    for at in (0.7, 1.3, 0.7):
+        assert MODES[mode](f, at) == pytest.approx(differences(f, at, 2 if mode == "hvp" else 1), rel=1e-5)
+
+
+@gradient_at(V)
+def test_unsigned_numbers_and_booleans_that_are_subtracted(x):
+    a = x * 2.0
+    np.subtract.at(a, [0, 1, 0], np.array([200, 100, 3], np.uint8))
+    np.subtract.at(a, [2], np.array([True]))
+    return (a * x).sum()
+
+
 def test_what_a_broadcast_shows_that_was_made_before():
     array = np.ones(2)
     pairs = np.broadcast(array, array)
