@@ -216,7 +216,7 @@ def require_same(ufunc, a, axis, initial, where, computed):
 
 def folded(ufunc, a, axis, initial, where):
     """The elements along ``axis``, one after the other, joined by ``ufunc``."""
-    axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(range(a.ndim)) if axis is None or a.ndim == 0 else axis if isinstance(axis, tuple) else (axis,)
     first = tuple(range(len(axes)))
     rows = np.moveaxis(a, axes, first)
     rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))

@@ -81,6 +81,7 @@ def test_methods_of_ufuncs(name):
 @pytest.mark.parametrize("name", BINARY)
 def test_reductions_by_ufuncs(name):
     f, x = getattr(np, name), positive(3, 4)
+    check_orders(lambda x: f.reduce(x, axis=0) * f.reduce(x, axis=-1, keepdims=True), np.float64(0.7))
     if np.allclose(f.reduce(x), f(f(x[0], x[1]), x[2])):
         check_orders(lambda x: f.reduce(x), x)
     else:
