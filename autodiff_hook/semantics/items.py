@@ -186,7 +186,9 @@ def _flat_store(alg: Algebra, moving: Any, owner: Any, key: Any, value: Any) -> 
         if not np.size(value):
             return
         value, moving = apply(alg, (None, moving, None), np.resize, (value, np.shape(flat)), {})
-    store_array(alg, (load(alg, owner, BASE, base), None, moving), base, np.unravel_index(flat, base.shape), value)
+    # An array of no dimension has no index that says where.
+    base, before = (base, load(alg, owner, BASE, base)) if base.ndim else flattened(alg, owner)
+    store_array(alg, (before, None, moving), base, np.unravel_index(flat, base.shape), value)
     owner[:0]  # as after each look, what it gives next is the first item
 
 

@@ -23,8 +23,8 @@ def arctan2_cotangents(ȳ, x1, x2):
 
 
 def nonzero_square(x1, x2):
-    """The square of the distance from the origin, 1 at the origin."""
-    square = np.multiply(x1, x1) + np.multiply(x2, x2)
+    """The square of the distance from the origin, 1 at the origin; that of short whole numbers would overflow."""
+    square = np.square(np.hypot(x1, x2))
     return np.where(square == 0, 1.0, square)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 def to_last(x, axis):
     """``x`` with ``axis`` (None: all; a tuple: those) as its last axis."""
-    if axis is None:
+    if axis is None or np.ndim(x) == 0:
         return x.reshape(-1)
     if not isinstance(axis, tuple):
         return np.moveaxis(x, axis, -1)
@@ -18,7 +18,7 @@ def to_last(x, axis):
 
 def from_last(c, x, axis):
     """The inverse: ``c`` in the shape of ``x``."""
-    if axis is None:
+    if axis is None or np.ndim(x) == 0:
         return c.reshape(np.shape(x))
     if not isinstance(axis, tuple):
         return np.moveaxis(c, -1, axis)

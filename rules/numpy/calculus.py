@@ -121,6 +121,7 @@ def interp_cotangents(ȳ, x, xp, fp, left, right):
             None,
             None,
         )
+    nodes, values = as_floats(nodes), as_floats(values)
     low, high = segments(x, nodes)
     below, above = np.less(x, nodes[0]), np.greater(x, nodes[-1])
     inside = np.where(below | above, 0.0, ȳ)
@@ -143,8 +144,14 @@ def interp_cotangents(ȳ, x, xp, fp, left, right):
     )
 
 
+def as_floats(x):
+    """An array of which differences are those of numbers: not of booleans, or of whole numbers without a sign."""
+    array = np.asarray(x)
+    return np.asarray(array, np.result_type(float, array))
+
+
 def interp_slope(x, xp, fp):
-    nodes, values = np.asarray(xp), np.asarray(fp)
+    nodes, values = as_floats(xp), as_floats(fp)
     if not len(nodes):
         return np.zeros(np.shape(x))
     low, high = segments(x, nodes)

@@ -77,7 +77,7 @@ linear(
 
 def take_cotangent(ȳ, a, indices, axis):
     """The cotangent of ``a``, of which ``indices`` were taken along ``axis``."""
-    if axis is None:
+    if axis is None or np.ndim(a) == 0:
         return scatter_add((np.size(a),), float_dtype(a), indices, ȳ).reshape(np.shape(a))
     place = (*[slice(None)] * (axis % np.ndim(a)), indices)
     return scatter_add(np.shape(a), float_dtype(a), place, ȳ)
@@ -93,7 +93,7 @@ def numbered(x):
 def take_indices(a, indices, axis, mode):
     """``indices`` as they are used where ``np.take`` would wrap or clip them."""
     indices = np.asarray(indices)
-    count = np.size(a) if axis is None else np.shape(a)[axis]
+    count = np.size(a) if axis is None or np.ndim(a) == 0 else np.shape(a)[axis]
     if mode == "wrap":
         return indices % max(count, 1)
     return np.clip(indices, 0, count - 1) if mode == "clip" else indices

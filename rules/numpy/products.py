@@ -8,7 +8,7 @@ import numpy as np
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.strong import contraction, is_plain, skipping, times, with_value
-from autodiff_rules.numpy._shared import conj, unbroadcast
+from autodiff_rules.numpy._shared import conj, reshaped, unbroadcast
 from autodiff_rules.numpy.operators import register_for_arrays
 
 nondifferentiable(is_plain)
@@ -131,8 +131,8 @@ cotangents(
     np.vdot,
     "a, b, /",
     2,
-    a=lambda ȳ, a, b: unbroadcast(times(conj(ȳ), b), a),
-    b=lambda ȳ, a, b: unbroadcast(times(ȳ, a), b),
+    a=lambda ȳ, a, b: reshaped(times(conj(ȳ), b), a),
+    b=lambda ȳ, a, b: reshaped(times(ȳ, a), b),
 )
 cotangents(np.inner, "a, b, /", 2, a=lambda ȳ, a, b: inner_left(ȳ, a, b), b=lambda ȳ, a, b: inner_right(ȳ, a, b))
 

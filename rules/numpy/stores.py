@@ -86,7 +86,13 @@ def store_again(a, places, values):
     """Store values, again and again, at places of ``a`` read row by row."""
     given = np.ravel(values)
     if len(given):
-        plainly(a)[np.unravel_index(places, a.shape)] = given[np.arange(places.size) % len(given)]
+        shown = with_axes(plainly(a))
+        shown[np.unravel_index(places, shown.shape)] = given[np.arange(places.size) % len(given)]
+
+
+def with_axes(a):
+    """An array with at least one axis that shows ``a``: no index says where in one without."""
+    return a if np.ndim(a) else a.reshape(-1)
 
 
 @defines(np.put_along_axis)
@@ -137,10 +143,12 @@ def at(ufunc, a, indices, *b):
         a[...] = added_at(a, indices, *b)
         return
     if ufunc is np.subtract:
-        a[...] = added_at(a, indices, np.negative(*b))
+        # Whole numbers without a sign, and booleans, have no negative.
+        a[...] = added_at(a, indices, np.subtract(np.zeros((), a.dtype), *b))
         return
     places, turns = selected_places(a, indices)
     others = [np.broadcast_to(x, np.shape(places)) for x in b]
+    a = with_axes(a)
     for turn in range(1 + np.max(turns, initial=-1)):
         chosen = turns == turn
         index = np.unravel_index(places[chosen], np.shape(a))

@@ -216,7 +216,7 @@ def require_same(ufunc, a, axis, initial, where, computed):
 
 def folded(ufunc, a, axis, initial, where):
     """The elements along ``axis``, one after the other, joined by ``ufunc``."""
-    axes = tuple(range(a.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(range(a.ndim)) if axis is None or a.ndim == 0 else axis if isinstance(axis, tuple) else (axis,)
     first = tuple(range(len(axes)))
     rows = np.moveaxis(a, axes, first)
     rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))
@@ -236,11 +236,20 @@ def folded(ufunc, a, axis, initial, where):
     return total
 
 
+def single_axis(a, axis):
+    """The axis along which ``accumulate`` and ``reduceat`` go: None is the only one."""
+    axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if len(axes) != 1:
+        raise ValueError("accumulate and reduceat do not allow multiple axes")
+    return axes[0]
+
+
 @defines(np.ufunc.accumulate)
 def accumulate(ufunc, array, /, axis=0, dtype=None, out=None):
     if out is not None:
         return into(single(out), ufunc.accumulate(array, axis, dtype))
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    axis = single_axis(a, axis)
     if ufunc in ACCUMULATIONS:
         return ACCUMULATIONS[ufunc](a, axis)
     rows = np.moveaxis(a, axis, 0)
@@ -254,7 +263,7 @@ def accumulation(ufunc, args, kwargs):
     """The function that a typed call of ``ufunc.accumulate`` is, if it is one, and its arguments by position."""
     array, *options = args
     given = {"axis": Constant(0), **dict(zip(("axis", "dtype", "out"), options)), **kwargs}
-    if ufunc not in ACCUMULATIONS or set(given) != {"axis"} or _is_silent(given["axis"], "axis"):
+    if ufunc not in ACCUMULATIONS or set(given) != {"axis"} or getattr(given["axis"], "value", 0) is None:
         return None
     return ACCUMULATIONS[ufunc], [array, given["axis"]]
 
@@ -267,6 +276,7 @@ def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
     if out is not None:
         return into(single(out), ufunc.reduceat(array, indices, axis, dtype))
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    axis = single_axis(a, axis)
     rows = np.moveaxis(a, axis, 0)
     if ufunc is np.add:
         return np.moveaxis(summed_at(rows, indices), 0, axis)

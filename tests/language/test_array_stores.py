@@ -267,6 +267,18 @@ def test_stores_through_flat_repeat_what_is_too_short_and_begin_anew(x):
     return next(items) * next(items) * x[2] + np.sum(a * np.arange(6.0).reshape(3, 2))
 
 
+@gradient_at(V)
+def test_stores_through_flat_of_an_array_of_no_dimension(x):
+    a = np.array(1.0)
+    a.flat[1:] = x[0]
+    a.flat[:] = [x[1] * x[2], 5.0]
+    b = a * x[0]
+    a.flat[[0, 0]] = [2.0, x[3] * a]
+    np.put(a, [0], a * x[2])
+    np.multiply.at(a, ..., x[1])
+    return a * b
+
+
 def refill(x):
     workspace = np.zeros(3)
     total = 0.0
@@ -439,16 +451,37 @@ def test_constants_that_are_written_as_results(mode, f, at):
         assert MODES[mode](f, at) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_what_ufuncs_have_copied_stays_as_it_was(mode):
+    def f(x):
+        a = np.array([x, x * x, 1.0])
+        same, conjugate = np.positive(a), np.conj(a[1:])
+        for e in (x, 2.0):
+            a += e
+            conjugate *= a[:2]
+        return (a * same).sum() + (conjugate * same[1:]).sum()
+
+    for at in (0.7, 1.3, 0.7):
+        assert MODES[mode](f, at) == pytest.approx(differences(f, at, 2 if mode == "hvp" else 1), rel=1e-5)
+
+
+@gradient_at(V)
+def test_unsigned_numbers_and_booleans_that_are_subtracted(x):
+    a = x * 2.0
+    np.subtract.at(a, [0, 1, 0], np.array([200, 100, 3], np.uint8))
+    np.subtract.at(a, [2], np.array([True]))
+    return (a * x).sum()
+
+
 def test_what_a_broadcast_shows_that_was_made_before():
-    def made():
-        array = np.ones(2)
-        return array, np.broadcast(array, array)
+    array = np.ones(2)
+    pairs = np.broadcast(array, array)
 
     def f(x):
-        array, pairs = made()
         array[0] = x
         return sum(a * b for a, b in pairs)
 
+    # One that the program makes is differentiated where its call is carried.
     with patch.object(typed, "GENERIC", True), pytest.raises(NotDifferentiable, match="numpy.broadcast"):
         generic_gradient(f, 2.0)
 

@@ -173,6 +173,14 @@ def test_arctan2_at_the_origin():
     assert cotangents(np.arctan2, 0.0, 0.0) == (0.0, 0.0)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16])
+def test_arctan2_of_numbers_whose_squares_overflow(dtype):
+    wide, x = np.array([120, 100, 3]), np.array([0.5, -2.0, 1.0])
+    for f in (lambda x, n: np.arctan2(x, n).sum(), lambda x, n: np.arctan2(n, x).sum()):
+        assert gradient(f, x, wide.astype(dtype))[0] == pytest.approx(gradient(f, x, wide)[0])
+        assert jvp(lambda x, f=f: f(x, wide.astype(dtype)), (x,), (x,))[1] == pytest.approx(gradient(f, x, wide)[0] @ x)
+
+
 @pytest.mark.parametrize("function", [operator.add, operator.mul, np.multiply, np.add])
 def test_float32_stays_float32(function):
     x, y = np.ones(3, np.float32), np.ones((2, 3))

@@ -82,6 +82,8 @@ def products():
 
 CASES = [
     *products(),
+    Case(np.vdot, normal(2, 3), normal(6)),
+    Case(np.vdot, complexes(3), complexes(1, 3, seed=3)),
     *(Case(np.vdot, x, y) for x in (normal(2, 2), complexes(2, 2)) for y in (normal(2, 2), complexes(2, 2, seed=3))),
     *(Case(f, normal(2, 3), complexes(3)) for f in (np.vecdot, np.linalg.vecdot)),
     *(Case(f, complexes(4, 3), complexes(4, 3, seed=2), axis=0) for f in (np.vecdot, np.linalg.vecdot)),

@@ -72,6 +72,8 @@ def test_methods_of_ufuncs(name):
     check_orders(lambda x, y: f.outer(x, y), P, 3.0 * X[0] ** 2 + 1.0)
     check_orders(lambda x: f.accumulate(x + 0.1), P)
     check_orders(lambda x: f.accumulate(x, axis=1), positive(3, 4))
+    check_orders(lambda x: f.accumulate(x + 0.1, axis=None), P)
+    check_orders(lambda x: f.reduceat(x, range(len(x)), axis=(0,)), P)
     check_orders(lambda x: f.reduceat(x + 0.1, [0, 1, 3, 3]), P)
     check_orders(written(lambda y, x: f.at(y, [0, 1, 1], 2.0 * x + 0.3)), P, P[2:])
 
@@ -79,6 +81,7 @@ def test_methods_of_ufuncs(name):
 @pytest.mark.parametrize("name", BINARY)
 def test_reductions_by_ufuncs(name):
     f, x = getattr(np, name), positive(3, 4)
+    check_orders(lambda x: f.reduce(x, axis=0) * f.reduce(x, axis=-1, keepdims=True), np.float64(0.7))
     if np.allclose(f.reduce(x), f(f(x[0], x[1]), x[2])):
         check_orders(lambda x: f.reduce(x), x)
     else:

@@ -50,6 +50,7 @@ CASES = [
     *(Case(f, X, axis=1, ddof=1) for f in (np.var, np.std)),
     *(Case(f, X, axis=1, correction=1) for f in (np.var, np.std)),
     *(Case(np.prod, WITH_ZEROS, axis=axis) for axis in (0, 1)),
+    *(Case(f, np.array(0.0), 0) for f in (np.prod, np.cumprod)),
     *(Case(f, X, axis=a, keepdims=k) for f in LOG_SUMS for a in (0, 1, -1) for k in (False, True)),
     *(Case(f, X, 1, initial=0.3, where=MASK[:, None]) for f in LOG_SUMS),
     *(Case(f, x) for f in LOG_SUMS for x in ([1.0, -2.5], single(3), normal(1))),

@@ -81,6 +81,8 @@ CASES = [
     Case(np.take_along_axis, M, np.array([0, 0, 5]), None),
     Case(np.compress, [True, False, True], X, 0),
     Case(np.compress, [True, False, True], X),
+    Case(np.compress, [True], np.array(0.5), 0),
+    Case(np.take, np.array(0.5), [0, 0], 0),
     Case(np.ndarray.compress, X, [True, False, True], 1),
     Case(np.extract, M > 0, M),
     *(Case(np.roll, X, shift=n, axis=a) for n, a in ((2, None), (1, 0), ((1, -2), (0, 2)), (1, (0, 1)))),

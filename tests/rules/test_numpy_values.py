@@ -118,6 +118,8 @@ CASES = [
     *(Case(np.interp, x, KNOTS, complexes(4)) for x in (0.7, 9.0)),
     *(Case(np.interp, x, KNOTS, HEIGHTS) for x in (9.0, np.float64(0.7), np.array(0.7), np.inf)),
     *(Case(np.interp, x, [0.5], [2.0]) for x in (0.1, 0.9)),
+    *(Case(np.interp, x, np.uint8([0, 1, 200]), np.uint8([200, 100, 50])) for x in (np.array([0.3, 5.2]), 0.3)),
+    Case(np.interp, np.array([0.3, 0.7]), [False, True], [True, False]),
     Case(np.interp, 0.7, KNOTS, HEIGHTS, 0.25, 1.5),
     Case(np.interp, -1.0, KNOTS, HEIGHTS, 0.25),
     Case(np.interp, [0.3, 0.4], [0.0, 1.0, 2.0], [1.0, 2.0, 0.5]),

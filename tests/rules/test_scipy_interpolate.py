@@ -144,6 +144,8 @@ CURVES = [
     lambda x, y: lambda at: interpolate.splev(at - 1.0, interpolate.splrep(x, y), ext=1),
     lambda x, y: interpolate.UnivariateSpline(x, y, s=0),
     lambda x, y: interpolate.InterpolatedUnivariateSpline(x, y, k=4),
+    lambda x, y: interpolate.UnivariateSpline(np.arange(len(y)), y, s=0),
+    lambda x, y: lambda at: interpolate.splev(at, interpolate.splrep(list(range(len(y))), y)),
     lambda x, y: interpolate.LSQUnivariateSpline(x, y, x[2:4] + 0.1, w=1.0 + x),
     lambda x, y: interpolate.make_lsq_spline(x, y, x[[0, 0, 0, 0, 2, 5, 5, 5, 5]], w=1.0 + y**2),
 ]

@@ -249,6 +249,17 @@ def test_how_often_it_is_called():
         assert CALLED == expected
 
 
+def test_a_first_value_that_is_a_whole_number_decides_for_all():
+    def f(a):
+        return np.sum(np.vectorize(mixed)(a) * a)
+
+    rounded = np.vectorize(mixed)(-A)
+    for _ in range(3):
+        value, (grad,) = ad.withgradient(f, -A)
+        assert rounded.dtype == int and value == f(-A) and grad.tolist() == rounded.tolist()
+        assert ad.jvp(f, (-A,), (np.ones(4),))[1] == pytest.approx(rounded.sum())
+
+
 def test_options_that_change():
     vectorize = np.vectorize(piecewise)
 

@@ -233,7 +233,7 @@ class Rules(PrimalHalf):
         """Whether the tangent of a result, which may be that of an argument, may be changed where the result is not."""
         if s.result in self.memory.volatile or s.result in self.memory.copied:
             return True
-        return self.ways[s] == "forms" and any(x in self.changing for _, x in self.moved[s])
+        return any(x in self.changing for _, x in self.moved[s])
 
     @lazy
     def changing(self) -> set[Operand]:

@@ -146,6 +146,7 @@ def fitted(x, y, w, knots, k):
 
 def interpolated(x, y, w, t, c, first, last, k, n, through):
     """Knots and coefficients in the lengths that FITPACK gives; ``through`` all points, or with given inner knots."""
+    x, y = np.asarray(x, float), np.asarray(y, float)
     knots = interpolating_knots(x, first, last, k) if through else given_knots(t[:n], first, last, k)
     coefficients = fitted(x, y, w, knots, k)
     rest = np.zeros(len(c) - len(coefficients))
