@@ -60,6 +60,13 @@ def by_paths(x, path):
     return sum(x * float(line.split()[0]) for line in (folder / "table.txt").read_text().split("\n")[1:] if line)
 
 
+def by_what_is_there(x, path):
+    there = pathlib.Path(path)
+    if there.exists() and there.is_file() and there.parent.is_dir() and not (there.parent / "other").exists():
+        x = x * x
+    return x * len(there.name) * (2.0 if os.path.exists(path) else 1.0)
+
+
 def by_rows(x, path):
     with open(path, newline="") as file:
         return sum(float(row[0]) * x * x for row in csv.reader(file, delimiter=" ") if row and row[0] != "#")
@@ -70,7 +77,7 @@ def by_what_it_is(x, path):
         return x * x * file.fileno() ** 0 * len(file.encoding) ** 0 * len(type(file).__name__)
 
 
-@pytest.mark.parametrize("f", [by_lines, by_single_lines, by_parts, by_paths])
+@pytest.mark.parametrize("f", [by_lines, by_single_lines, by_parts, by_paths, by_what_is_there])
 def test_files_that_are_read(f, path):
     check_slopes(lambda x: f(x, path), 0.7)
 
@@ -90,6 +97,18 @@ def test_files_that_become_others(text, path):
         file.write(text)
     for _ in range(3):
         check_slopes(f, 0.7, specialised=None)
+
+
+def test_files_that_come_and_go(path):
+    def f(x):
+        return by_what_is_there(x, path)
+
+    for _ in range(2):
+        check_slopes(f, 0.7, specialised=None)
+        os.rename(path, path + ".gone")
+        for _ in range(3):
+            check_slopes(f, 0.7, specialised=None)
+        os.rename(path + ".gone", path)
 
 
 def test_files_that_are_not_there(path):

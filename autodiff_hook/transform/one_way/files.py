@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
@@ -11,8 +12,8 @@ from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.equivalents.reading import Reader
 from autodiff_hook.transform.improve.shortcuts import LOOKING, effects
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
-from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Instance, Outside
+from autodiff_hook.transform.one_way.path import Path as OneWay
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Fresh, Instance, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.trying import tried
@@ -20,16 +21,17 @@ from autodiff_hook.transform.specialise.trying import tried
 _LONGEST: Final = 1_000_000
 
 
-def read(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+def read(inf: OneWay, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """``open(path)`` to read text, or ``json.loads(text)``, of what is known; None for other calls."""
     if function is json.load and len(args) == 1 and not kwargs:
         text = inf.perform("call_method", args, ("read", ()))
         return alias(inf, s, inf.call(Constant(json.loads), [text]))
+    question = next((asked for method, asked in _ASKED if function is method), None)
+    if question is not None and len(args) == 1 and not kwargs:
+        return alias(inf, s, inf.emit("call", Constant(question), _path(inf, args[0]), abstract=BOOL, data=()))
     if not any(function is x for x in (open, json.loads)) or not args:
         return None
-    path = inf.type_of(args[0])
-    if isinstance(path, (Fresh, Outside)) and hasattr(path.cls, "__fspath__"):
-        args = [inf.perform("call_method", args[:1], ("__fspath__", ())), *args[1:]]
+    args = [_path(inf, args[0]), *args[1:]]
     given = [known_value(inf, x) for x in (*args, *kwargs.values())]
     if any(x is UNKNOWN for x in given):
         return None
@@ -39,8 +41,18 @@ def read(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> 
     return None if kwargs or type(given[0]) is not str else alias(inf, s, _held(inf, tried(json.loads, given, {})))
 
 
+_ASKED: Final = ((Path.exists, os.path.exists), (Path.is_file, os.path.isfile), (Path.is_dir, os.path.isdir))
+
+
+def _path(inf: OneWay, operand: Operand) -> Operand:
+    """A path as a text."""
+    path = inf.type_of(operand)
+    is_path = isinstance(path, (Fresh, Outside)) and hasattr(path.cls, "__fspath__")
+    return inf.perform("call_method", [operand], ("__fspath__", ())) if is_path else operand
+
+
 def _opened(
-    inf: Path, s: Statement, args: Args, kwargs: Kwargs, by_place: list[Any], by_name: dict[str, Any]
+    inf: OneWay, s: Statement, args: Args, kwargs: Kwargs, by_place: list[Any], by_name: dict[str, Any]
 ) -> Abstract | None:
     mode = by_place[1] if len(by_place) > 1 else by_name.get("mode", "r")
     if mode not in ("r", "rt") or type(by_place[0]) is not str:
@@ -55,7 +67,7 @@ def _opened(
     return alias(inf, s, inf.call(Constant(Reader), [Constant(inf.pin(found)), args[0]]))
 
 
-def _held(inf: Path, value: Any) -> Operand:
+def _held(inf: OneWay, value: Any) -> Operand:
     """What a text of JSON says, made by the program."""
     if type(value) is dict:
         return inf.made(dict, {key: _held(inf, x) for key, x in value.items()})
