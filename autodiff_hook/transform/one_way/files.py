@@ -13,7 +13,7 @@ from autodiff_hook.semantics.equivalents.reading import Reader
 from autodiff_hook.transform.improve.shortcuts import LOOKING, effects
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path as OneWay
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Fresh, Instance, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Instance, Number, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.trying import tried
@@ -28,7 +28,9 @@ def read(inf: OneWay, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
         return alias(inf, s, inf.call(Constant(json.loads), [text]))
     question = next((asked for method, asked in _ASKED if function is method), None)
     if question is not None and len(args) == 1 and not kwargs:
-        return alias(inf, s, inf.emit("call", Constant(question), _path(inf, args[0]), abstract=BOOL, data=()))
+        path = _path(inf, args[0])
+        answer = Number(frozenset({bool}), example=question(inf.pin(path)))
+        return alias(inf, s, inf.emit("call", Constant(question), path, abstract=answer, data=()))
     if not any(function is x for x in (open, json.loads)) or not args:
         return None
     args = [_path(inf, args[0]), *args[1:]]
