@@ -240,7 +240,7 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
 
 def is_set_by_code(found: Any) -> bool:
     """Whether assigning an attribute means a call; a slot only holds what is assigned, if no C code reads it."""
-    slot = isinstance(found, MemberDescriptorType) and found.__objclass__.__flags__ & HEAP_TYPE
+    slot = isinstance(found, MemberDescriptorType) and "__slots__" in vars(found.__objclass__)
     return hasattr(type(found), "__set__") and not slot
 
 
