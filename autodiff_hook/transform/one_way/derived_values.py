@@ -22,7 +22,7 @@ from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.trying import example_for, tried
 from autodiff_hook.transform.specialise.wording import named
 
-_OWN_PROTOCOLS: Final = (*("__array__", "__array_interface__", "__array_struct__", "__array_prepare__", "__buffer__"),)
+_OWN_PROTOCOLS: Final = ("__array__", "__array_interface__", "__array_struct__", "__array_prepare__", "__buffer__")
 _ASKED: Final = ("__array_ufunc__", "__array_function__")
 
 
