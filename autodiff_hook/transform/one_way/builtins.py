@@ -83,7 +83,6 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.calling import STEPS
 from autodiff_hook.transform.specialise.instances import classes_of
-from autodiff_hook.transform.specialise.lattice import is_number_of
 from autodiff_hook.transform.specialise.objects import CONVERSIONS, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.questions import QUESTIONS
@@ -154,8 +153,6 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
         if found is not None:
             return found
     if function in (np.asarray, np.asanyarray, np.array) and _is_itself(inf, function, args, kwargs):
-        return alias(inf, s, args[0])
-    if function is float and len(args) == 1 and not kwargs and is_number_of(inf.type_of(args[0]), {float}):
         return alias(inf, s, args[0])
     if function in (float, int) and len(args) == 1:
         _require_single(inf, args[0])

@@ -443,8 +443,8 @@ def _computing(s: Statement) -> list[Operand] | None:
     """What a statement computes a number of, if it does nothing but that."""
     if s.op in ("binary", "unary"):
         return s.operands
-    is_operation = s.op == "call" and getattr(s.callee, "__module__", None) in ("math", "_operator")
-    return s.operands[1:] if is_operation else None
+    computes = s.callee is float or getattr(s.callee, "__module__", None) in ("math", "_operator")
+    return s.operands[1:] if s.op == "call" and computes else None
 
 
 def is_container(cls: type) -> bool:
