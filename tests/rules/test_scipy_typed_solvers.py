@@ -12,7 +12,7 @@ from autodiff_hook import explain, grad, gradient, hvp, jvp, withgradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.specialising import GENERIC, ONE_WAY
 from autodiff_hook.testing import check_gradient, check_rule
-from autodiff_rules.scipy.integrate.typed import estimated, integral
+from autodiff_rules.scipy.integrate.typed import estimated, integral, vector
 
 TYPED = not GENERIC and not ONE_WAY
 
@@ -347,3 +347,5 @@ def test_rules_of_what_integrals_are():
 
     check_rule(integral, 0.5, 0.5, 0.3, 1.0, -0.7, 2.0, differences=moved, second_order=True)
     check_rule(estimated, 0.5, 0.7)
+    value, at_a, at_b = np.array([0.5, 0.7]), np.array([0.3, -0.2]), np.array([-0.7, 1.1])
+    check_rule(vector, value, value, at_a, 1.0, at_b, 2.0, differences=moved, second_order=True)
