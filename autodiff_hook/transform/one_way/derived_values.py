@@ -9,6 +9,7 @@ from typing import Any, Final, TypeGuard
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
+from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.one_way import overrides
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import parts
@@ -69,12 +70,8 @@ def made_array(inf: Path, cls: type, array: Operand, source: Operand) -> Operand
 
 def _require_plain(inf: Path, cls: type) -> None:
     inf.world.members(cls)
-    own = {
-        name: found
-        for base in cls.__mro__[::-1]
-        if not issubclass(np.ndarray, base)
-        for name, found in vars(base).items()
-    }
+    found = {name: find_in_type(cls, name) for name in (*_ASKED, *_OWN_PROTOCOLS, "__array_priority__")}
+    own = {name: said for name, said in found.items() if said is not ARRAY.get(name)}
     by_ufunc = type(own.get("__array_ufunc__")) is FunctionType
     asked = all(type(own[name]) is FunctionType for name in _ASKED if name in own)
     if not asked or any(name in own for name in _OWN_PROTOCOLS) or "__array_priority__" in own and not by_ufunc:

@@ -24,7 +24,7 @@ class ObjectKey(Standing):
 
     def __init__(self, inf: Path, operand: Operand) -> None:
         super().__init__(operand)
-        self._inf, self._number = inf, _silently(inf, [operand], lambda: _number_of(inf, operand))
+        self._inf, self._number = inf, _silently(inf, [operand], lambda: number_of(inf, operand))
 
     def __hash__(self) -> int:
         return self._number
@@ -47,7 +47,8 @@ def _silently(inf: Path, items: list[Operand], ask: Callable[[], int]) -> int:
     return found
 
 
-def _number_of(inf: Path, operand: Operand) -> int:
+def number_of(inf: Path, operand: Operand) -> int:
+    """The hash of an object, as its class says it."""
     value = inf.type_of(operand)
     assert isinstance(value, (Fresh, Outside))
     return hash(Hashed(inf.pin(inf.call(Constant(hash_method(inf, value)), [operand]))))

@@ -10,7 +10,14 @@ from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.hashes import Hashed
 from autodiff_hook.runtime.lacking import lack
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, parts
-from autodiff_hook.transform.one_way.hashes import effects, equals, hash_method, require_constant, require_silent
+from autodiff_hook.transform.one_way.hashes import (
+    effects,
+    equals,
+    hash_method,
+    number_of,
+    require_constant,
+    require_silent,
+)
 from autodiff_hook.transform.one_way.identities import is_alone, the_one
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
@@ -67,11 +74,7 @@ def _is_from_outside(inf: Path, operand: Operand) -> bool:
 def _hash_of(inf: Path, operand: Operand) -> int:
     if _is_from_outside(inf, operand):
         return hash(the_one(inf, operand))
-    value = inf.type_of(operand)
-    if is_object(value):
-        number = inf.pin(inf.call(Constant(hash_method(inf, value)), [operand]))
-        return hash(Hashed(number))
-    return hash(inf.pin_key(operand))
+    return number_of(inf, operand) if is_object(inf.type_of(operand)) else hash(inf.pin_key(operand))
 
 
 def _follow_others(inf: Path, held: dict[Any, Any], known: set[type]) -> None:

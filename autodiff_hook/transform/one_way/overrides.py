@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from types import BuiltinMethodType, FunctionType
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -24,6 +24,7 @@ from autodiff_hook.transform.specialise.abstract import Abstract, Container, Kno
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.objects import is_from_numpy, look
+from autodiff_hook.transform.specialise.overrides import ufunc_of
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
@@ -44,23 +45,25 @@ def step(inf: Path, s: Statement) -> Abstract | None:
     if s.op not in ("binary", "compare") or not is_from_numpy(inf.type_of(s.operands[0])):
         return None
     numbers = number_types(inf.type_of(s.operands[0])) or ()
-    if _method(inf, s.operands[1], UFUNC) is None or not all(issubclass(x, np.generic) for x in numbers):
-        return None
     ufunc = NUMPY_OF.get((BINARY if s.op == "binary" else COMPARE)[s.data])
-    return None if ufunc is None else _asked(inf, s, ufunc, "__call__", s.operands, {})
+    if ufunc is None or not all(issubclass(x, np.generic) for x in numbers):
+        return None
+    return _asked(inf, s, ufunc, "__call__", s.operands, {})
 
 
 def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """What arrays do by ufuncs, whose class says what these are; None of other arrays, and of what only shows them."""
-    if only_shows(function) or not _in_turn(inf, [*args, *kwargs.values()], UFUNC):
+    if only_shows(function):
         return None
     if function in _REDUCING and len(args) <= 2:
         given = {**_BY_METHODS, **dict(zip(_OF_REDUCE, args[1:])), **kwargs}
         return _asked(inf, s, _REDUCING[function], "reduce", args[:1], given)
     ufunc = NUMPY_OF.get(function, function)
-    if not isinstance(ufunc, np.ufunc):
+    if isinstance(ufunc, np.ufunc):
+        return _asked(inf, s, ufunc, "__call__", args, kwargs)
+    if _in_turn(inf, [*args, *kwargs.values()], UFUNC):
         raise Refused(f"{named(function)} of what says by itself what ufuncs make of it")
-    return _asked(inf, s, ufunc, "__call__", args, kwargs)
+    return None
 
 
 def only_shows(function: Any) -> bool:
@@ -93,13 +96,9 @@ def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
     """A ufunc, a method of one, or a function of NumPy's, of such objects; None of others."""
     if function is ARRAY[UFUNC]:
         return _not_overridden(inf, s, args, kwargs)
-    if isinstance(function, np.ufunc):
-        return _asked(inf, s, function, "__call__", args, kwargs)
-    ufunc = inf.type_of(args[0]) if getattr(function, "__objclass__", None) is np.ufunc and args else None
-    if isinstance(ufunc, Known) and isinstance(ufunc.value, np.ufunc):
-        return _asked(inf, s, ufunc.value, function.__name__, args[1:], kwargs)
-    if type(function) is BuiltinMethodType and isinstance(function.__self__, np.ufunc):
-        return _asked(inf, s, function.__self__, function.__name__, args, kwargs)
+    ufunc, name, given = ufunc_of(inf, function, args)
+    if ufunc is not None:
+        return _asked(inf, s, ufunc, name, given, kwargs)
     if type(function) is DISPATCHED:
         return _asked_of_function(inf, s, function, args, kwargs)
     return None

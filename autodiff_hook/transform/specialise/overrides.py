@@ -17,11 +17,10 @@ from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import known
 from autodiff_hook.transform.specialise.objects import class_of, is_from_numpy, look
-from autodiff_hook.transform.specialise.plans import items_of, spread
+from autodiff_hook.transform.specialise.plans import is_hashable, items_of, spread
 
 Call = tuple[Any, list[Operand], dict[str, Operand]]
 _OPERATORS: Final = {BINARY[symbol]: ufunc for symbol, ufunc in UFUNCS.items()}
-_METHODS: Final = (np.ufunc.reduce, np.ufunc.accumulate, np.ufunc.reduceat, np.ufunc.outer, np.ufunc.at)
 
 
 def overridden(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Call | None:
@@ -52,21 +51,23 @@ def overridden(inf: Inference, s: Statement, function: Any, args: Args, kwargs: 
     return operating.overridden, [method, receiver, Constant(ufunc), Constant(name), *args], kwargs
 
 
-def _ufunc(inf: Inference, function: Any, args: Args) -> tuple[Any, str, Args]:
-    """The ufunc that a call, or an operator whose left side is NumPy's, is, its method, and what that is given."""
+def ufunc_of(inf: Inference, function: Any, args: Args) -> tuple[Any, str, Args]:
+    """The ufunc that is called, or whose method is, the name of that, and what it is given; None if it is none."""
     if isinstance(function, np.ufunc):
         return function, "__call__", args
     owner = getattr(function, "__self__", None)
     if isinstance(owner, np.ufunc):
         return owner, function.__name__, args
-    try:
-        if function in _OPERATORS and len(args) == 2 and is_from_numpy(inf.type_of(args[0])):
-            return _OPERATORS[function], "__call__", args
-        if function in _METHODS and args and isinstance(known(inf.type_of(args[0])), np.ufunc):
-            return known(inf.type_of(args[0])), function.__name__, args[1:]
-    except TypeError:
-        pass
-    return None, "", args
+    if getattr(function, "__objclass__", None) is np.ufunc and args:
+        owner = known(inf.type_of(args[0]))
+    return (owner, function.__name__, args[1:]) if isinstance(owner, np.ufunc) else (None, "", args)
+
+
+def _ufunc(inf: Inference, function: Any, args: Args) -> tuple[Any, str, Args]:
+    """The same, or the ufunc that an operator is whose left side is NumPy's."""
+    if is_hashable(function) and function in _OPERATORS and len(args) == 2 and is_from_numpy(inf.type_of(args[0])):
+        return _OPERATORS[function], "__call__", args
+    return ufunc_of(inf, function, args)
 
 
 def _held(inf: Inference, s: Statement, operand: Operand) -> list[Operand]:
