@@ -115,6 +115,11 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def is_engine(frame: FrameType) -> bool:
     """Whether a frame is of this package or of its rules."""
-    if frame.f_code.co_filename.startswith(_PACKAGE):
-        return True
-    return str(frame.f_globals.get("__name__")).partition(".")[0] == "autodiff_rules"
+    return is_engines_file(frame.f_code.co_filename) or (
+        str(frame.f_globals.get("__name__")).partition(".")[0] == "autodiff_rules"
+    )
+
+
+def is_engines_file(filename: str) -> bool:
+    """Whether a file is of this package."""
+    return filename.startswith(_PACKAGE)

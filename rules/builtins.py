@@ -246,7 +246,7 @@ effects(print, input, open, compile, breakpoint, __import__)
 refuse(
     builtins,
     {
-        RUNS_TEXT: "compile eval exec globals locals",
+        RUNS_TEXT: "compile globals locals",
         IS_ASYNCHRONOUS: "aiter anext",
         SHOWS_MEMORY: "memoryview bytearray bytes",
     },

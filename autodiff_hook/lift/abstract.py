@@ -30,7 +30,7 @@ from autodiff_hook.ir.types import (
 )
 from autodiff_hook.lift.binding import Bindings
 from autodiff_hook.lift.cfg import Instruction, Region, read_instructions, split
-from autodiff_hook.lift.code import NAMESPACE, has_one_dict, is_class_body, parameter_names, slot_names
+from autodiff_hook.lift.code import NAMESPACE, has_one_dict, is_function, parameter_names, slot_names
 
 
 class Marker(NamedTuple):
@@ -92,7 +92,7 @@ class Machine:
         self._block = self._new_block(-1, sealed=True)
         names = parameter_names(self.code)
         free = self.code.co_freevars
-        if is_class_body(self.code):
+        if not is_function(self.code):
             names = ()
             self._block.params.append(self.namespace)
         keys = self._keys[: len(names)] + self._keys[len(self._keys) - len(free) :]
@@ -267,7 +267,7 @@ class Machine:
     def certainly_bound(self, slot: int) -> bool:
         """Whether a local has a value here on every path."""
         if self._bindings is None:
-            names = () if is_class_body(self.code) else parameter_names(self.code)
+            names = parameter_names(self.code) if is_function(self.code) else ()
             parameters = (1 << len(names)) - 1
             self._bindings = Bindings(self._codes, self._order, parameters)
         return self._bindings.is_bound(slot, self.instruction)

@@ -18,12 +18,12 @@ _KINDS: Final[dict[int, FunctionKind]] = {
 
 
 NAMESPACE: Final = ".namespace"
-"""The parameter of a class body, which its code does not name."""
+"""The parameter of the body of a class, or of what ``exec`` runs, which its code does not name."""
 
 
 def parameter_names(code: CodeType) -> tuple[str, ...]:
     """The parameters in the order of ``co_varnames``."""
-    if is_class_body(code):
+    if not is_function(code):
         return (NAMESPACE,)
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
@@ -34,7 +34,7 @@ def signature(code: CodeType) -> Signature:
     """The parameters as the IR describes them."""
     return Signature(
         names=parameter_names(code),
-        positional=code.co_argcount or is_class_body(code),
+        positional=code.co_argcount or not is_function(code),
         positional_only=code.co_posonlyargcount,
         keyword_only=code.co_kwonlyargcount,
         varargs=bool(code.co_flags & inspect.CO_VARARGS),
@@ -48,26 +48,24 @@ def slot_names(code: CodeType) -> list[tuple[str, str]]:
     return [("local", name) for name in own] + [("free", name) for name in code.co_freevars]
 
 
-def is_class_body(code: CodeType) -> bool:
-    """Whether the code is that of a class statement."""
-    return not is_function(code) and code.co_name != "<module>" and "__module__" in code.co_names
-
-
 def kind(code: CodeType) -> FunctionKind:
     """Which kind of function the code is."""
     return next((kind for flag, kind in _KINDS.items() if code.co_flags & flag), "function")
 
 
 def is_function(code: CodeType) -> bool:
-    """Whether the code has fast locals, unlike the code of a module or a class."""
+    """Whether the code has fast locals, unlike that of a module or a class, which runs in a namespace."""
     flags = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
     return code.co_flags & flags == flags
 
 
 def has_one_dict(code: CodeType) -> bool:
     """Whether ``locals`` may be called more than once in a frame, and gives one dict, which it brings up to date."""
-    if sys.version_info >= (3, 13) or "locals" not in code.co_names or not is_function(code):
+    if sys.version_info >= (3, 13) or _OF_FRAMES.isdisjoint(code.co_names) or not is_function(code):
         return False
     instructions = list(dis.get_instructions(code))
-    asked = sum(x.opname == "LOAD_GLOBAL" and x.argval == "locals" for x in instructions)
+    asked = sum(x.opname == "LOAD_GLOBAL" and x.argval in _OF_FRAMES for x in instructions)
     return asked > 1 or asked == 1 and any("JUMP_BACKWARD" in x.opname for x in instructions)
+
+
+_OF_FRAMES: Final = frozenset({"locals", "vars", "exec"})

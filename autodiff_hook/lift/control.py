@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dis
+from collections.abc import Sequence
 from types import CodeType
 from typing import Final
 
 from autodiff_hook.ir.types import Constant, Operand, Variable
 from autodiff_hook.lift.abstract import Machine, Marker, Meaning
-from autodiff_hook.lift.frames import call_of_locals
+from autodiff_hook.lift.frames import call_from_frame
 
 NONE: Final = Constant(None)
 
@@ -27,23 +28,21 @@ def invoke(m: Machine, count: int, keywords: tuple[str, ...] = ()) -> None:
         return
     callees = [x for x in (below, above) if not isinstance(x, Marker)]
     function, args = callees[0], [*callees[1:], *args]
-    if not args and _is_global(m, function, "super"):
+    if not args and _is_named(m, function, ("super",)):
         args = _arguments_of_super(m)
-    asks = not args and (_is_global(m, function, "locals") or _is_named(m, function, "locals", "vars"))
-    instead = call_of_locals(m, function) if asks else None
-    operands, names = instead or ([function, *args], keywords)
+    asks = len(args) < 2 and not keywords and _is_named(m, function, _OF_FRAMES[len(args)])
+    operands, names = call_from_frame(m, function, args) if asks else ([function, *args], keywords)
     m.perform("call", *operands, data=names)
 
 
-def _is_global(m: Machine, function: Operand, name: str) -> bool:
-    made = m.made.get(function) if isinstance(function, Variable) else None
-    return made is not None and made.op == "global" and made.data == name
+_OF_FRAMES: Final = ("locals vars dir".split(), "eval exec".split())
+"""Builtins that look at the variables of their caller, if they are called with so many arguments."""
 
 
-def _is_named(m: Machine, function: Operand, *names: str) -> bool:
-    """Whether the body of a class asks for one of these names."""
+def _is_named(m: Machine, function: Operand, names: Sequence[str]) -> bool:
+    """Whether a function is found by one of these names: a global, or what may be one in the body of a class."""
     made = m.made.get(function) if isinstance(function, Variable) else None
-    return made is not None and made.op == "name_get" and made.data in names
+    return made is not None and made.op in ("global", "name_get") and made.data in names
 
 
 def _arguments_of_super(m: Machine) -> list[Operand]:

@@ -11,7 +11,7 @@ from typing import Final
 from autodiff_hook.errors import Unsupported
 from autodiff_hook.ir.types import IR
 from autodiff_hook.lift.abstract import Machine
-from autodiff_hook.lift.code import is_class_body, is_function, kind, signature
+from autodiff_hook.lift.code import kind, signature
 from autodiff_hook.lift.dialects import dialect
 from autodiff_hook.lift.tidy import tidy
 
@@ -21,8 +21,6 @@ def lift(code: CodeType, lifetimes: bool = False) -> IR:
 
     With ``lifetimes`` it says where ``del`` forgets what a variable held.
     """
-    if not is_function(code) and not is_class_body(code):
-        _refuse(code, "the code of a module")
     if code.co_flags & inspect.CO_ITERABLE_COROUTINE:
         _refuse(code, "a generator that types.coroutine made awaitable")
     machine = Machine(code, dialect(), lifetimes)

@@ -6,7 +6,7 @@ from typing import Final
 
 from autodiff_hook.ir.types import UNBOUND, Constant, Variable, is_nothing
 from autodiff_hook.lift.abstract import NULL, Machine, Meaning
-from autodiff_hook.lift.code import is_class_body
+from autodiff_hook.lift.code import is_function
 
 COMPARISONS: Final = ("<", "<=", "==", "!=", ">", ">=")
 STARTED: Final = "started"
@@ -268,7 +268,7 @@ def _load_class_cell(m: Machine, slot: int) -> None:
 
 def _refuse_scopes(m: Machine) -> None:
     """Refuse the scopes within a class body that are functions, but see its names: those of annotations."""
-    if not is_class_body(m.code):
+    if is_function(m.code):
         m.refuse(f"the opcode {m.instruction.name}")
 
 

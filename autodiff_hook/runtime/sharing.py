@@ -92,8 +92,9 @@ class ByNamespace(Generic[B]):
     NAMESPACES: Final = 64
     """For how many sets of globals: the same code may be executed again and again."""
 
-    def __init__(self, make: Callable[[CodeType, dict[str, Any]], B]) -> None:
-        self._make = make
+    def __init__(self, make: Callable[[CodeType, dict[str, Any]], B], alike: bool = False) -> None:
+        """``alike``: what is made for some globals serves all of which its facts hold."""
+        self._make, self._alike = make, alike
         self._made: ByCode[dict[int, B]] = ByCode(self.SIZE)
         self._found: Final = self._made.found
 
@@ -120,7 +121,8 @@ class ByNamespace(Generic[B]):
         with making((id(by_globals), key)), uncollected():
             found = by_globals.get(key)
             if found is None or not found.facts.hold(globals_):
-                found = self._make(code, globals_)
+                others = [*by_globals.values()] if self._alike else []
+                found = next((x for x in others if x.facts.hold(globals_)), None) or self._make(code, globals_)
                 make_room(by_globals, self.NAMESPACES)
                 by_globals[key] = found
             return found

@@ -15,8 +15,6 @@ from autodiff_hook.transform.generic.regions import give_functions
 
 _CONSTANT_GLOBALS: Final = (FunctionType, type, ModuleType, type(len))
 _ASYNCHRONOUS: Final = ("aiter", "anext", "enter_async")
-_FRAME_READERS: Final = {"locals": 0, "vars": 0, "dir": 0, "eval": 1, "exec": 1}
-"""Builtins that look at the caller's frame when they are called with no more arguments than this."""
 
 _MISSING: Final = object()
 
@@ -32,7 +30,7 @@ def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
         for statement in block.statements:
             if statement.op in _ASYNCHRONOUS:
                 _refuse_statement(ir, statement, "async for and async with are not differentiated")
-    refuse_frame_access(ir, globals_)
+    refuse_frame_access(ir)
     where = places(code)
     if where:
         for part in give_functions(ir, where):
@@ -44,26 +42,14 @@ def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
     )
 
 
-def refuse_frame_access(ir: IR, globals_: dict[str, Any]) -> None:
+def refuse_frame_access(ir: IR) -> None:
     """Raise ``Unsupported`` for a function that looks at its own frame, which is another one here."""
-    readers = {}
     for block in ir.blocks:
-        for statement in block.statements:
-            name, operands = str(statement.data), statement.operands
-            if statement.op == "global" and name in _FRAME_READERS and name not in globals_:
-                readers[statement.result] = name
-            elif statement.op in ("call_method", "load_method"):
-                called = statement.data[0] if statement.op == "call_method" else name
+        for s in block.statements:
+            if s.op in ("call_method", "load_method"):
+                called = str(s.data[0] if s.op == "call_method" else s.data)
                 if called in ("_getframe", "currentframe"):
-                    _refuse_frame(ir, statement, called)
-            elif statement.op == "call" and operands[0] in readers:
-                called = readers[operands[0]]
-                if len(operands) - 1 <= _FRAME_READERS[called]:
-                    _refuse_frame(ir, statement, called)
-
-
-def _refuse_frame(ir: IR, statement: Statement, name: str) -> None:
-    _refuse_statement(ir, statement, f"{name}() looks at the frame of the function")
+                    _refuse_statement(ir, s, f"{called}() looks at the frame of the function")
 
 
 def _refuse_statement(ir: IR, statement: Statement, why: str) -> None:

@@ -61,8 +61,8 @@ def _watch(code: CodeType, globals_: dict[str, Any]) -> Carried:
     return Carried(code, globals_, watching_table(TABLE))
 
 
-_carried_for: Final = ByNamespace(_carry)
-_watched_for: Final = ByNamespace(_watch)
+_carried_for: Final = ByNamespace(_carry, alike=True)
+_watched_for: Final = ByNamespace(_watch, alike=True)
 """The same for ``debug_nans``."""
 forget: Final = _carried_for.clear
 when_noted(_carried_for.remove)

@@ -35,6 +35,7 @@ from autodiff_hook.semantics import (
     slots,
     substitutes,
     telling,
+    texts,
     typed_arrays,
 )
 from autodiff_hook.semantics.fusing.functions import fused
@@ -145,4 +146,4 @@ TABLE.update(
 
 
 assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"
-assert files and telling and typed_arrays
+assert files and telling and texts and typed_arrays

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import functools
 import inspect
 import itertools
@@ -426,14 +427,17 @@ def test_locals_of_names_that_may_have_no_value(x):
     return held.get("y", x) * held["last"] + held.get("z", x) + len(held) * x
 
 
-def captured_and_assigned(x):
-    y = x * x
-    return (lambda: y)() + locals()["y"]
+@gradient_at(1.3)
+def test_names_that_are_captured_and_assigned(x):
+    def get():
+        return y + last  # noqa: F821 (deleted at the end)
 
-
-def test_locals_of_names_that_are_captured_and_assigned_are_an_error():
-    with pytest.raises(NotDifferentiable, match=r"locals\(\) looks at the frame"):
-        gradient(lambda x: captured_and_assigned(x) * 2.0, 1.3)
+    before, y = len(locals()), x * x
+    if x > 1.0:
+        last = eval("y * 2.0")
+    found = get() + locals()["y"] * eval("last") + before * x
+    del y
+    return found * len(vars()) + ("y" in dir()) * x
 
 
 @gradient_at(1.3)
@@ -471,6 +475,90 @@ def test_another_function_of_the_name(x):
     namespace = {"locals": lambda: {"x": 3.0}}
     exec("def f(x): return locals()['x'] * x", namespace)
     return namespace["f"](x)
+
+
+class Unlike:
+    """Equals nothing."""
+
+
+UNLIKE = Unlike()
+
+
+@gradient_at(1.3)
+def test_what_is_no_other(x):
+    def get():
+        return x
+
+    found = {"one": x, "list": [x], "dict": {}, "function": get, "object": Thing(), "none": None}
+    kept = [name for name, value in found.items() if value is not UNLIKE and UNLIKE is not value]
+    return x * len(kept) * get()
+
+
+@gradient_at(1.3)
+def test_what_iterators_and_methods_are(x):
+    def powers():
+        yield x
+        yield x * x
+
+    gen, items = powers(), iter([3.0, x])
+    advance, method = items.__next__, [x, x * x, 2.0].pop
+    kinds = isinstance(gen, types.GeneratorType) + isinstance(gen, list) + isinstance(gen, collections.abc.Iterator)
+    called = sum(v * x for v in iter([x, x * x, 1.0, x].pop, 1.0))
+    return sum(gen) * kinds * advance() + advance() * method() + len(method.__self__) * x + called
+
+
+@gradient_at(1.3)
+def test_vars_and_dir_of_a_function(x):
+    y = x * x
+    return vars()["y"] * len(dir()) + len(vars()) * x
+
+
+@gradient_at(1.3)
+def test_text_that_reads_the_names_of_a_function(x):
+    y, text = x * x, "y * 3.0"
+    found = eval(text) + eval("  [x, y]")[1]
+
+    class Within:
+        z = found * x
+        w = eval("z * 2.0")
+
+    return found * x + Within.w + eval("lambda t: t * t")(x) + eval("(lambda t: t * 3.0)(x)")
+
+
+@gradient_at(1.3)
+def test_text_in_namespaces(x):
+    namespace = {"a": 2.0, "x": x}
+    found = eval("a * x + np.sin(x)", {"np": np}, namespace)
+    exec("b = x * a\ndef f(t):\n    return t * b\nclass C:\n    c = b * x\ndel a", namespace)
+    code = compile("b * x", "<text>", "eval")
+    return found * namespace["b"] + namespace["f"](x) + namespace["C"].c + eval(code, namespace) + len(namespace)
+
+
+@pytest.mark.parametrize("formula", ["a * np.exp(-k * t)", "np.where(t > 0.3, a, k * t)"])
+def test_a_formula_again_and_again(formula):
+    def model(a, k):
+        return np.sum(eval(formula, {"np": np, "t": np.linspace(0.0, 1.0, 5)}, {"a": a, "k": k}))
+
+    check_gradient(model, 1.3, 0.7)
+    check_gradient(model, 0.4, 1.9)
+
+
+@gradient_at(1.3)
+def test_text_that_assigns_names(x):
+    exec("z = x * x")
+    before = locals().get("z", x * x)
+    exec("global TOLD\nTOLD = x * 3.0")
+    return before * x + TOLD * eval("TOLD")  # noqa: F821 (which the text assigns)
+
+
+def test_text_whose_frame_is_not_seen_is_an_error():
+    with pytest.raises(NotDifferentiable, match="looks for the variables of its caller"):
+        gradient(lambda x: sum(map(eval, ["2.0", "3.0"])) * x, 1.3)
+
+
+def test_text_in_other_mappings_is_an_error():
+    with pytest.raises(NotDifferentiable, match="runs text"):
+        gradient(lambda x: eval("x * 2.0", {}, collections.ChainMap({"x": x})), 1.3)
 
 
 @gradient_at(1.3)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from autodiff_hook.emit import emit
 from autodiff_hook.ir.verifier import verify
 from autodiff_hook.lift import lift
-from autodiff_hook.lift.code import is_class_body
+from autodiff_hook.lift.code import is_function
 
 
 class Sample(NamedTuple):
@@ -86,7 +86,7 @@ def round_trip(code: CodeType) -> CodeType:
     for block in ir.blocks:
         for statement in block.statements:
             if statement.op == "make_function":
-                if not is_class_body(statement.data):
+                if is_function(statement.data):
                     statement.data = round_trip(statement.data)
     return emit(ir)
 

@@ -30,18 +30,13 @@ def codes(source: str) -> dict[str, CodeType]:
     return found
 
 
-def test_modules_are_refused() -> None:
-    found = codes("x = 1\nclass C:\n    pass\n")
-    with pytest.raises(Unsupported, match=r"code of a module .* \(file\.py:1, in <module>\)"):
-        lift(found["<module>"])
-
-
-def test_the_body_of_a_class_has_its_namespace_as_parameter() -> None:
-    ir = lift(codes("class C:\n    x = y\n    del x\n")["C"])
+@pytest.mark.parametrize(("source", "name"), [("class C:\n    x = y\n    del x\n", "C"), ("x = y\ndel x", "<module>")])
+def test_the_body_of_a_class_and_of_a_module_has_its_namespace_as_parameter(source: str, name: str) -> None:
+    ir = lift(codes(source)[name])
     verify(ir)
     assert ir.signature.names == (".namespace",)
     ops = [s.op for block in ir.blocks for s in block.statements]
-    assert ops.count("name_get") == 2 and ops.count("name_del") == 1
+    assert ops.count("name_get") == 1 + (name == "C") and ops.count("name_del") == 1
 
 
 def test_generator_based_coroutines_are_refused() -> None:

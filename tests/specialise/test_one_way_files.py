@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import pathlib
@@ -72,17 +73,38 @@ def by_rows(x, path):
         return sum(float(row[0]) * x * x for row in csv.reader(file, delimiter=" ") if row and row[0] != "#")
 
 
+def by_what_memory_is(x, path):
+    written, read = io.StringIO(), io.StringIO(TABLE)
+    written.write("3.0")
+    read.seek(read.getvalue().index("1.5"))
+    return x * x * float(written.getvalue()) * float(read.read(3))
+
+
 def by_what_it_is(x, path):
     with open(path) as file:
+        x = x * len(file.mode)
         return x * x * file.fileno() ** 0 * len(file.encoding) ** 0 * len(type(file).__name__)
 
 
-@pytest.mark.parametrize("f", [by_lines, by_single_lines, by_parts, by_paths, by_what_is_there])
+def in_memory(x, path):
+    table, packed = io.StringIO(TABLE), io.BytesIO(b"1.5\n2.5")
+    names = table.readline().split()[1:]
+    rows = [line.split() for line in table if line.strip()]
+    with packed as file:
+        first, rest = file.readline(), file.read()
+    source = io.StringIO("1.0 2.0 ")
+    blocks = [float(block) for block in iter(lambda: source.read(4), "")]
+    kinds = isinstance(packed, io.BytesIO) + isinstance(table, io.StringIO) + hasattr(table, "name")
+    assert first[:-1] == b"1.5" and packed.closed
+    return x * x * float(rows[1][0]) * float(rest) + len(names) * x * sum(blocks) * kinds
+
+
+@pytest.mark.parametrize("f", [by_lines, by_single_lines, by_parts, by_paths, by_what_is_there, in_memory])
 def test_files_that_are_read(f, path):
     check_slopes(lambda x: f(x, path), 0.7)
 
 
-@pytest.mark.parametrize("f", [by_rows, by_what_it_is])
+@pytest.mark.parametrize("f", [by_rows, by_what_it_is, by_what_memory_is])
 def test_files_of_which_more_is_asked(f, path):
     check_slopes(lambda x: f(x, path), 0.7, specialised=None)
 

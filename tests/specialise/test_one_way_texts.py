@@ -47,7 +47,21 @@ def names(x):
     return x * x if found is not None and found.group().startswith("thing") else x
 
 
-@pytest.mark.parametrize("f", [matched, searched, replaced], ids=lambda f: f.__name__)
+TABLE = str.maketrans({"a": "1", "b": None, "c": ord("2")})
+BLANK = re.compile(rb"^[ \t]*(?:[#\r\n]|$)")
+
+
+def translated(x):
+    made = {ord("1"): "3"}
+    return x * x * float("abac".translate(TABLE)) + x * int("1".translate(made))
+
+
+def in_bytes(x):
+    line, count = b"ab # c", b"12"[:1]
+    return x * x * int(count) if not BLANK.match(line) and BLANK.match(line[3:]) else x
+
+
+@pytest.mark.parametrize("f", [matched, searched, replaced, translated, in_bytes], ids=lambda f: f.__name__)
 def test_regular_expressions(f):
     check_slopes(f, 0.7)
 

@@ -107,7 +107,7 @@ def _looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str, hoo
         return inf.call(Constant(hook), [owner, Constant(name)])
     if hook is not None:
         raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
-    if shown(value.cls) is not value.cls:
+    if shown(value.cls) is not value.cls and hasattr(shown(value.cls), name):
         raise Refused(f"the attribute {name} of a {shown(value.cls).__qualname__}")
     raise Raised(AttributeError)
 

@@ -181,7 +181,11 @@ def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: Args) -> 
     is_text = type(example_of(inf.type_of(owner))) is str
     if name == "join" and len(args) == 1 and is_text:
         return known_as(inf, s, inf.pin(owner).join(plainly(inf, x) for x in parts(inf, args[0])))
-    if not all(isinstance(inf.type_of(x), Known) for x in ((owner, *args) if is_text else args)):
+    if name == "translate" and is_text and len(args) == 1 and getattr(inf.type_of(args[0]), "cls", None) is dict:
+        table = {key: plainly(inf, x) for key, x in pairs(inf, args[0]).items()}
+        return known_as(inf, s, inf.pin(owner).translate(table))
+    kinds = [inf.type_of(x) for x in (owner, *args)]
+    if not all([isinstance(kind, Known) or type(example_of(kind)) is bytes for kind in kinds]):
         return None
     text, *given = map(inf.pin, (owner, *args))
     return held_as(inf, s, tried(getattr(text, name), given, {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.native import apart_by_name
-from autodiff_hook.semantics.equivalents.reading import Reader
+from autodiff_hook.semantics.equivalents.reading import BytesReader, Reader, TextReader
 from autodiff_hook.transform.improve.shortcuts import LOOKING, effects
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path as OneWay
@@ -31,7 +32,7 @@ def read(inf: OneWay, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
         path = _path(inf, args[0])
         answer = Number(frozenset({bool}), example=question(inf.pin(path)))
         return alias(inf, s, inf.emit("call", Constant(question), path, abstract=answer, data=()))
-    if not any(function is x for x in (open, json.loads)) or not args:
+    if not any(function is x for x in (open, json.loads, *_IN_MEMORY)) or not args:
         return None
     args = [_path(inf, args[0]), *args[1:]]
     given = [known_value(inf, x) for x in (*args, *kwargs.values())]
@@ -40,9 +41,14 @@ def read(inf: OneWay, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
     by_place, by_name = apart_by_name(given, tuple(kwargs))
     if function is open:
         return _opened(inf, s, args, kwargs, by_place, by_name)
+    if function in _IN_MEMORY:
+        cls, reader = _IN_MEMORY[function]
+        followed = len(given) == 1 and not kwargs and type(given[0]) is cls and len(given[0]) <= _LONGEST
+        return alias(inf, s, inf.call(Constant(reader), args)) if followed else None
     return None if kwargs or type(given[0]) is not str else alias(inf, s, _held(inf, tried(json.loads, given, {})))
 
 
+_IN_MEMORY: Final[dict[Any, Any]] = {io.StringIO: (str, TextReader), io.BytesIO: (bytes, BytesReader)}
 _ASKED: Final = ((Path.exists, os.path.exists), (Path.is_file, os.path.isfile), (Path.is_dir, os.path.isdir))
 
 
@@ -66,7 +72,7 @@ def _opened(
         raise Refused("a file that is long, cannot be read, or whose lines end with a carriage return")
     kind = Instance(str, example=text)
     found = inf.emit("call", Constant(text_of), *args, *kwargs.values(), abstract=kind, data=tuple(kwargs))
-    return alias(inf, s, inf.call(Constant(Reader), [Constant(inf.pin(found)), args[0]]))
+    return alias(inf, s, inf.call(Constant(Reader), [Constant(inf.pin(found)), args[0], Constant(mode)]))
 
 
 def _held(inf: OneWay, value: Any) -> Operand:

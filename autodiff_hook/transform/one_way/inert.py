@@ -176,7 +176,7 @@ def _is_array(value: Abstract) -> TypeGuard[Instance | Outside]:
 def _is_inert(value: Abstract) -> bool:
     if isinstance(value, Known):
         dtype = isinstance(value.value, np.dtype) or any(value.value is x for x in (*_NUMBERS, *_OF_NUMPY))
-        return dtype or type(value.value) in (*_KINDS, *_NUMBERS, slice, re.RegexFlag)
+        return dtype or type(value.value) in (*_KINDS, *_NUMBERS, bytes, slice, re.RegexFlag)
     return isinstance(value, Instance) and value.cls in (str, *_CLASSES) or _is_time(value)
 
 

@@ -63,7 +63,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         value = inf.type_of(owner)
     if isinstance(value, Known) and is_joined(value.value) and key in inf.tuples:
         return joined(inf, s, value.value, parts(inf, key))
-    if isinstance(value, Known) and type(value.value) in (str, tuple, range) and _is_key(inf.type_of(key)):
+    if isinstance(value, Known) and type(value.value) in (str, bytes, tuple, range) and _is_key(inf.type_of(key)):
         return known_as(inf, s, done(operator.getitem, value.value, inf.pin(key)))
     sequence = owner in inf.tuples or isinstance(value, Container) and value.cls is list
     if sequence or isinstance(value, Tuple) and value.cls is not dict:

@@ -74,10 +74,21 @@ def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
 
 
 def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    if len(args) == 2:
+        return alias(inf, s, inf.iterator(_called(inf, *args)))
     started = iterating.begun(inf, args[0]) if args[0] not in inf.iterators else None
     if started is not None:
         return alias(inf, s, started)
     return alias(inf, s, inf.iterator(items(inf, args[0])))
+
+
+def _called(inf: Path, function: Operand, sentinel: Operand) -> Iterator[Operand]:
+    """What a function gives, called again and again, until that is the sentinel."""
+    while True:
+        found = inf.call(function, [])
+        if inf.pin(inf.perform("truth", [inf.perform("compare", [sentinel, found], "==")])):
+            return
+        yield found
 
 
 def _next(inf: Path, s: Statement, args: Args) -> Abstract | None:

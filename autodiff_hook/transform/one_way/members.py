@@ -22,6 +22,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Bound,
+    Cell,
     Closure,
     Container,
     Fresh,
@@ -80,6 +81,14 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         return Bound(after, value.receiver) if type(after) in _METHODS else None
     if isinstance(value, Partial):
         return _of_partial(inf, s, value, name)
+    if owner in inf.iterators and name == "__next__":
+        return Bound(next, owner)
+    if isinstance(value, Cell) and name == "cell_contents":
+        if owner not in inf.cells:
+            raise Raised(ValueError)
+        return alias(inf, s, inf.cells[owner])
+    if isinstance(value, Bound) and name == "__self__":
+        return alias(inf, s, value.receiver)
     if isinstance(value, Closure):
         return signatures.told_by_function(inf, s, value, name)
     if isinstance(value, Known) and type(value.value) is str:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from inspect import GEN_CREATED, GEN_SUSPENDED, getgeneratorstate
-from types import CodeType
+from types import CodeType, GeneratorType
 from typing import Any, Final
 
 from autodiff_hook import budget
+from autodiff_hook.errors import is_engines_file
 from autodiff_hook.ir.analysis import count_uses, definitions, statements_of
 from autodiff_hook.ir.types import IR, Args, Block, Constant, Edge, Kwargs, Operand, Statement, Terminator, Variable
 from autodiff_hook.transform.one_way.earnest import Earnest
@@ -84,7 +85,9 @@ class Path(Earnest):
         """The value of a call of a function, whose statements are added to the program."""
         walk = self._walk(ir, globals_, args)
         if ir.kind == "generator":
-            return self.iterator(self._resumed(walk, globals_))
+            # Iterators that are written in C stand in the engine as generators.
+            cls = None if is_engines_file(ir.filename) else GeneratorType
+            return self.iterator(self._resumed(walk, globals_), cls)
         self.frames.append(globals_)
         try:
             next(walk)
@@ -125,11 +128,11 @@ class Path(Earnest):
             raise Refused("what is no generator, or was not begun, is sent a value")
         return items.send(sent)  # type: ignore[attr-defined, no-any-return]
 
-    def iterator(self, items: Iterator[Operand]) -> Variable:
-        """An operand that stands for an iterator."""
+    def iterator(self, items: Iterator[Operand], cls: type | None = None) -> Variable:
+        """An operand that stands for an iterator, of this class if a program may ask."""
         token = Variable("iterator")
         self.iterators[token] = items
-        self.types[token] = IteratorOf(ANY)
+        self.types[token] = IteratorOf(ANY, cls)
         return token
 
     def _walk(self, ir: IR, globals_: dict[str, Any], args: Args) -> Walk:

@@ -315,9 +315,10 @@ NOTHING: Final = Nothing()
 
 @record(frozen=True)
 class Iterator(Abstract):
-    """What a ``for`` runs over."""
+    """What a ``for`` runs over, and its class if that is known."""
 
     item: Abstract
+    cls: type | None = None
 
 
 @record(frozen=True, eq=False)

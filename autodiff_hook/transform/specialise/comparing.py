@@ -13,6 +13,7 @@ from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     Abstract,
     Closure,
+    Container,
     Fresh,
     Instance,
     Known,
@@ -173,13 +174,20 @@ def same(inf: Inference, s: Statement) -> Abstract:
         same = a.value is b.value
     elif isinstance(a, Outside) and isinstance(b, Outside) and all(map(inf.is_from_outside, whole)):
         same = inf.world.same(*whole)
-    elif {type(a), type(b)} == {Fresh, Outside}:
+    elif any(isinstance(x, _MADE) and isinstance(y, Outside) for x, y in ((a, b), (b, a))):
+        same = False
+    elif isinstance(a, _OF_A_CLASS) and isinstance(b, _OF_A_CLASS) and a.cls is not b.cls:
         same = False
     else:
         same = None if _may_be(a, b) and _may_be(b, a) else False
     if same is None:
         return pure(inf, s, BOOL)
     return known_as(inf, s, same == (s.op == "is"))
+
+
+_MADE: Final = (Fresh, Closure, Partial)
+"""What the program makes, and nothing from outside can be."""
+_OF_A_CLASS: Final = (Container, Outside)
 
 
 def _are_one(inf: Inference, s: Statement, a: Abstract, b: Abstract) -> bool:

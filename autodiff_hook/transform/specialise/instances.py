@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_hook.semantics.equivalents.cursors import Count, Cursor
 from autodiff_hook.semantics.equivalents.deques import Deque
-from autodiff_hook.semantics.equivalents.reading import Reader
+from autodiff_hook.semantics.equivalents.reading import BytesReader, Reader, TextReader
 from autodiff_hook.transform.specialise.abstract import (
     MISSING,
     Abstract,
@@ -27,6 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Error,
     Fresh,
     Instance,
+    Iterator,
     Known,
     List,
     Optional,
@@ -82,6 +83,8 @@ _STANDING: Final[dict[type, type]] = {
     Cursor: type(iter([])),
     Count: itertools.count,
     Reader: io.TextIOWrapper,
+    TextReader: io.StringIO,
+    BytesReader: io.BytesIO,
 }
 
 
@@ -106,4 +109,6 @@ def classes_of(value: Abstract) -> list[type]:
         return [type(value.value)]
     if isinstance(value, (Closure, Bound)):
         return [FunctionType if isinstance(value, Closure) else MethodType]
+    if isinstance(value, Iterator) and value.cls is not None:
+        return [value.cls]
     raise Refused(f"the type of {named(value)}")
