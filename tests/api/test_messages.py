@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 
 import numpy as np
@@ -100,9 +101,9 @@ def test_nondifferentiable_functions_are_constants():
 
 def test_unsupported_constructs_say_where():
     def looking(x):
-        return vars()["x"] * x
+        return sys._getframe(0).f_locals["x"] * x
 
-    with pytest.raises(ad.AutodiffError, match="vars"):
+    with pytest.raises(ad.AutodiffError, match="_getframe"):
         ad.gradient(lambda x: looking(x) * 2.0, 1.0)
 
 
