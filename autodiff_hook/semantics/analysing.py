@@ -24,13 +24,12 @@ def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
     ir: IR = lift(code, lifetimes=True)
     if ir.kind not in ("function", "generator", "coroutine"):
         place = place_of(ir.filename, ir.first_line, ir.qualname)
-        construct = f"a {ir.kind.replace('_', ' ')} is not differentiated"
+        construct = f"an {ir.kind.replace('_', ' ')} is not differentiated"
         raise Unsupported(located(construct, place), construct, ir.first_line)
     for block in ir.blocks:
         for statement in block.statements:
             if statement.op in _ASYNCHRONOUS:
                 _refuse_statement(ir, statement, "async for and async with are not differentiated")
-    refuse_frame_access(ir)
     where = places(code)
     if where:
         for part in give_functions(ir, where):
@@ -40,16 +39,6 @@ def analyse(code: CodeType, globals_: dict[str, Any]) -> Primal:
         lambda name: _is_constant(name, globals_),
         lambda name: _global(name, globals_) if _is_constant(name, globals_) else None,
     )
-
-
-def refuse_frame_access(ir: IR) -> None:
-    """Raise ``Unsupported`` for a function that looks at its own frame, which is another one here."""
-    for block in ir.blocks:
-        for s in block.statements:
-            if s.op in ("call_method", "load_method"):
-                called = str(s.data[0] if s.op == "call_method" else s.data)
-                if called in ("_getframe", "currentframe"):
-                    _refuse_statement(ir, s, f"{called}() looks at the frame of the function")
 
 
 def _refuse_statement(ir: IR, statement: Statement, why: str) -> None:

@@ -48,7 +48,7 @@ _LARGEST: Final = 400
 _PLAIN: Final = frozenset({"jump", "return"})
 _STAYING: Final = frozenset("yield yield_from_iter awaitable cleanup_throw store_global delete_global".split())
 _OF_THE_FRAME: Final = frozenset({"super", "warn", "warn_explicit", "stack", "locals", "vars", "dir", "eval", "exec"})
-"""Names of what may look at the frame that calls it, also where that is not seen by ``refuse_frame_access``."""
+"""Names of what may look at the frame that calls it."""
 _OF_OBJECTS: Final = frozenset("getattr call_method load_method setattr delattr forget".split())
 """What is done to what may be an object, whose death can be observed."""
 _STORES: Final = frozenset("setattr setitem delattr delitem cell_set cell_del".split())
