@@ -1,7 +1,8 @@
 """Values of an iteration that the adjoint computes or reads again in place of recalling them.
 
-What a few operations of numbers make of values that are at hand costs less to have again than a record, and so does an
-item of what holds the same still.
+What is kept costs a place in the record, and most floats an object of their own, which lives until the adjoint comes
+there. What one operation of numbers makes of values that are at hand costs less to have again, and so does an item of
+what holds the same still. ``_PRICE`` and ``_FRESH_PRICE`` say how many operations a value may cost.
 """
 
 from __future__ import annotations
@@ -9,15 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from typing import Any, Final
 
-from autodiff_hook.ir.analysis import dominates, reverse_postorder
+from autodiff_hook.ir.analysis import dominates, reverse_postorder, statements_of
+from autodiff_hook.ir.substituting import substitute
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
 from autodiff_hook.transform.improve.pairs import Pairs, calls
 from autodiff_hook.transform.lazy import lazy
 from autodiff_hook.transform.specialise.abstract import Abstract, Dict, List, Number, Record, Reference, Tuple
 from autodiff_hook.transform.specialise.lattice import is_number_of
 
+_PRICE: Final = 1
+"""What is kept by others as well: items, indices, bools."""
+_FRESH_PRICE: Final = 3
+"""A float that lives for the record alone."""
 _MOST: Final = 40
 """More operations are never tried."""
+_HOLDING: Final = ("list_append", "build_list", "build_tuple", "build_map", "setitem")
 _ARITHMETIC: Final = frozenset({"+", "-", "*", "/"})
 
 
@@ -41,7 +48,45 @@ class Rebuilding(Pairs):
         self.essential, self.tables = essential, tables
         self.again: set[Statement] = set()
         """What has been added to the adjoint."""
+        self.gone: dict[Operand, Operand] = {}
+        """What was recalled, and the copies that stand in its place when all records are thin."""
         self.order = {block: i for i, block in enumerate(reverse_postorder(ir))}
+
+    def thin(self) -> bool:
+        """Leave out of all records what costs less to have again; whether there was anything."""
+        found = any([self._thin(loop) for loop in list(self.records)])
+        substitute(self.ir.blocks, self.gone)
+        return found
+
+    def _thin(self, loop: object) -> bool:
+        record, latch = self.records[loop]
+        steps = {block for _, block in self.recalls.get(loop, ())}
+        around = self.around(latch)
+        if len(steps) != 1 or around is None:
+            return False
+        (step,) = steps
+        given = {record.operands[1 + s.data[1]] for s, _ in self.recalls[loop]}
+        found: dict[Operand, Statement] = {}
+        for x in sorted(given & self.made.keys(), key=self.place, reverse=True):
+            more = self.rebuilt([x], latch, step, {*given, *found} - {x})
+            if more is not None and cost(more) <= (_FRESH_PRICE if self._is_fresh(x) else _PRICE):
+                given.remove(x)
+                found |= more
+        if given and found:
+            self._leave_out(loop, latch, step, found)
+        return bool(given and found)
+
+    def _leave_out(self, loop: object, latch: Block, step: Block, found: dict[Operand, Statement]) -> None:
+        """Do what rebuilds values at the beginning of an iteration of the adjoint, which recalls the others."""
+        recalled = {s.result: self.records[loop][0].operands[1 + s.data[1]] for s, _ in self.recalls[loop]}
+        known: dict[Operand, Operand] = {x: y for y, x in recalled.items() if x not in found and y is not None}
+        copies = [self.copy(found[x], known, step, latch, set()) for x in sorted(found, key=self.place)]
+        self.again.update(copies)
+        gone: dict[Operand, Operand] = {y: known[x] for y, x in recalled.items() if y is not None and x in found}
+        self.gone |= gone
+        self.recalls[loop] = [(s, block) for s, block in self.recalls[loop] if s.result not in gone]
+        recalls = [s for s in step.statements if s.op == "recall" and s.result not in gone]
+        step.statements = [*recalls, *copies, *(s for s in step.statements if s.op != "recall")]
 
     def rebuilt(
         self, wanted: Iterable[Operand], latch: Block, step: Block, given: Container[Operand]
@@ -97,6 +142,18 @@ class Rebuilding(Pairs):
 
     def is_of(self, x: Operand | None, *kinds: type) -> bool:
         return isinstance(x, Variable) and isinstance(self.tables[0].get(x), kinds)
+
+    def _is_fresh(self, x: Operand) -> bool:
+        """Whether a value is a float that has been computed, and is not put anywhere."""
+        s = self.made[x]
+        made = s.op in ("binary", "unary", "call") and x not in self.held
+        return made and is_number_of(self.tables[0].get(x, Abstract()), {float})  # type: ignore[arg-type]
+
+    @lazy
+    def held(self) -> set[Operand]:
+        """What is put into lists, dicts and tuples."""
+        statements = [s for s in statements_of(self.ir.blocks) if s.op in _HOLDING]
+        return {x for s in statements for x in s.operands}
 
     @lazy
     def pairs(self) -> set[Operand]:

@@ -119,7 +119,7 @@ def _iterate_again(
     guarded: bool,
     again: set[Statement],
 ) -> bool:
-    """Let loops leave no records, in programs that are not to be cut; whether there are any.
+    """Let loops leave less, or no records, in programs that are not to be cut; whether there are any.
 
     What is done ``again`` in place of that is added.
     """
@@ -131,6 +131,10 @@ def _iterate_again(
         again |= loops.again
         sweep(ir, essential)
         merge(ir.blocks, first=program_start(ir) if guarded else ir.entry)
+        found = True
+    if loops.thin():
+        again |= loops.again
+        sweep(ir, essential)
         found = True
     return found
 
