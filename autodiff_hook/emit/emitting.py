@@ -34,7 +34,10 @@ def emit(ir: IR, release: bool = False, small: Container[Variable] = (), lifetim
     if release:
         released = [v for v in liveness.variables if v not in small]
     else:
-        released = _exceptions(graph) + (_ending(liveness) if lifetimes else [])
+        released = _exceptions(graph)
+        if lifetimes:
+            # Variables without a name end where they are used last.
+            released += [v for v in liveness.variables if v.name is None]
     lowering = Lowering(slots, liveness, graph.cells, released, keep=not release)
     order = layout(segments)
     dying = liveness.dying(order)
@@ -47,11 +50,6 @@ def emit(ir: IR, release: bool = False, small: Container[Variable] = (), lifetim
     names = slots.names({*cells, *ir.free_names})
     handlers = {handler for segment in order for handler in segment.handlers}
     return Assembler(ir, names, cells, handlers).assemble(code)
-
-
-def _ending(liveness: Liveness) -> list[Variable]:
-    """Variables without a name, which end where they are used last."""
-    return [v for v in liveness.variables if v.name is None]
 
 
 def _exceptions(graph: Graph) -> list[Variable]:

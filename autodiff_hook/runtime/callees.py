@@ -23,7 +23,6 @@ from autodiff_hook.registry import registry
 from autodiff_hook.runtime.arguments import common
 from autodiff_hook.runtime.callee import Callee
 from autodiff_hook.runtime.sharing import ByCode
-from autodiff_hook.transform.specialise import collecting
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -121,9 +120,7 @@ class Callees:
         """Call a function by a program of its own, if it is to have one; None if it is not."""
         code = function.code if isinstance(function, Closure) else function.__code__
         globals_ = function.globals if isinstance(function, Closure) else function.__globals__
-        if code.co_flags & CO_GENERATOR:
-            return collecting.begin(inf, s, function, args, kwargs)
-        recursive = code is collecting.COLLECTING or any(code is x for x in inf.chains[inf.block])
+        recursive = any(code is x for x in inf.chains[inf.block])
         if code.co_flags & _SUSPENDED or assigns(inf) and not (recursive and assigns_by_name(inf)):
             return None
         if not recursive and self.size(inf, code, globals_) < LARGE:
@@ -152,8 +149,6 @@ class Callees:
             s.op, s.operands, s.data = before
             if recursive:
                 _ask_for_any(inf, args)
-            if code is collecting.COLLECTING:
-                raise
             return None
 
     def call(self, inf: Inference, s: Statement, call: Call, operands: list[Operand]) -> Abstract:
@@ -210,7 +205,6 @@ class Callees:
         """Bring the programs into shape of which nothing is assumed any more."""
         if self.open:
             return
-        collecting.confirm([inf, *self.inferences])
         waiting = [callee for callee in self.found.values() if not callee.settled]
         programs = [each.program for each in (inf, *(callee.inference for callee in waiting))]
         reads_keys = any(program.reads_keys for program in programs)

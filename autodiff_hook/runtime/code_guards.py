@@ -8,7 +8,6 @@ import importlib.util
 import operator
 import sys
 from abc import ABCMeta
-from collections import deque
 from collections.abc import Container
 from enum import Enum
 from functools import partial
@@ -212,7 +211,7 @@ class CodeGuards(Guards):
         if isinstance(example, np.ndarray):
             self.require(self.call(is_alone, here, *others))
             return
-        whole = copied_from(example) in self.changed and type(example) is not deque
+        whole = copied_from(example) in self.changed
         mine = self.call(given_ids if whole else itself, here)
         for other in others:
             self.require(self.call(elsewhere, other, mine))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import (
     FunctionType,
     GetSetDescriptorType,
@@ -170,6 +170,16 @@ def asked_in_turn(a: type, b: type, own: str, reflected: str, compares: bool = F
         return asked if compares else asked[:1]
     overrides = issubclass(b, a) and (compares or find_in_type(b, reflected) is not find_in_type(a, reflected))
     return asked[::-1] if overrides else asked
+
+
+def in_numpys_order(classes: Sequence[type]) -> list[int]:
+    """The places of the first of each class, as NumPy asks them: from the left, but classes before their bases."""
+    order: list[int] = []
+    for place, cls in enumerate(classes):
+        if all(classes[other] is not cls for other in order):
+            bases = [i for i, other in enumerate(order) if issubclass(cls, classes[other])]
+            order.insert(bases[0] if bases else len(order), place)
+    return order
 
 
 def builtin_behind(method: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections import deque
 from collections.abc import Container
 from dataclasses import replace
 from types import MappingProxyType, MethodDescriptorType
@@ -38,7 +37,6 @@ from autodiff_hook.transform.specialise.lattice import sites_in
 from autodiff_hook.transform.specialise.lists import is_flat
 from autodiff_hook.transform.specialise.objects import is_object
 from autodiff_hook.transform.specialise.places import appended_to, copied_from, place_of
-from autodiff_hook.transform.specialise.queues import queue
 
 
 def held_at(example: Any, key: Any) -> Any:
@@ -88,8 +86,6 @@ class Prologue(LoadedFunctions):
         self.taken: list[Variable] = []
         self.tangents: list[Variable] = []
         self.changing: dict[Variable, Any] = {}
-        self.queues: dict[Variable, Variable] = {}
-        """The lists of the items of deques."""
         self.own_globals = False
 
     def foresee(self, globals_: dict[str, Any]) -> Load:
@@ -363,8 +359,6 @@ class Prologue(LoadedFunctions):
 
     def guarded(self, operand: Variable, value: Any, loose: bool = False) -> Operand:
         """A value from outside: the object itself if it is code, else a value of its type."""
-        if type(value) is deque and copied_from(value) in self.changed:
-            return self._queue(operand, value)
         if self.anew and is_anew(value):
             return self._by_code(operand, value)
         if self.anew and type(value) is tuple and any(map(is_anew, value)):
@@ -406,21 +400,6 @@ class Prologue(LoadedFunctions):
             return Constant(value)
         self.types[operand] = replace(abstract, at=operand) if isinstance(abstract, Outside) else abstract
         self.outside.add(operand)
-        return operand
-
-    def _queue(self, operand: Variable, value: Any) -> Operand:
-        """A deque from outside, of which the program takes a copy: its items are loaded as a list."""
-        held, items = list(value), self.call(list, operand)
-        kind = described(held) if held else List(Site(), example=[])
-        if not isinstance(kind, List) or any(map(sites_in, kind.site.kinds())):
-            raise Refused("a deque of several kinds of things, or of lists or objects")
-        self.check(operand, Outside(deque))
-        self.check(items, kind if held else Tuple((), list))
-        self.require_equal(self.emit("getattr", operand, data="maxlen"), value.maxlen)
-        self.types[items] = _of_copy(kind, held)
-        self.types[operand] = queue(self.types[items], value)
-        self.changing[operand], self.queues[operand] = value, items
-        self.outside |= {operand, items}
         return operand
 
     def parameters(

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.algebras.shadows import Algebra, Result
+from autodiff_hook.runtime.lookup import in_numpys_order
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import apply
 
 _PLAIN: Final = frozenset({np.ndarray, np.float64, float, int, bool, complex})
-
 
 _METHODS: Final = (np.ufunc.reduce, np.ufunc.accumulate, np.ufunc.reduceat, np.ufunc.outer, np.ufunc.at)
 
@@ -37,7 +37,7 @@ def overrides(value: Any) -> bool:
 
 
 def call_overridden(alg: Algebra, t: Any, function: Any, args: Any, kwargs: Any) -> Result:
-    """``function(*args, **kwargs)`` as NumPy dispatches it: from the left, but classes before their bases."""
+    """``function(*args, **kwargs)`` as NumPy dispatches it."""
     ufunc, name = function, "__call__"
     if not isinstance(function, np.ufunc):
         ufunc, *args = args
@@ -47,12 +47,9 @@ def call_overridden(alg: Algebra, t: Any, function: Any, args: Any, kwargs: Any)
     tokens = t[1 : 1 + len(args)]
     if "out" in kwargs:
         tokens += t[1 + len(args) + [*kwargs].index("out")] or (None,) * len(kwargs["out"])
-    order: list[int] = []
-    for place, value in enumerate(values):
-        if overrides(value) and all(type(values[other]) is not type(value) for other in order):
-            bases = [i for i, other in enumerate(order) if issubclass(type(value), type(values[other]))]
-            order.insert(bases[0] if bases else len(order), place)
-    for place in order:
+    asked = [place for place, value in enumerate(values) if overrides(value)]
+    for i in in_numpys_order([type(values[place]) for place in asked]):
+        place = asked[i]
         method = python_method(values[place], "__array_ufunc__")
         given = (None, tokens[place], None, None, *t[1:])
         value, token = apply(alg, given, method, (values[place], ufunc, name, *args), kwargs)

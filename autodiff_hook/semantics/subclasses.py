@@ -17,7 +17,7 @@ import numpy as np
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, keep, keep_all, kind, load, lose, note_made
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import root_of
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import find_in_type, in_numpys_order
 from autodiff_hook.runtime.losses import NOT_PYTHON, failure, plain
 from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.semantics.finalizing import hands_on, note_attributes
@@ -242,11 +242,8 @@ def _overrides(value: Any) -> bool:
 
 def call_function_override(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """``function(*args, **kwargs)`` as NumPy dispatches it."""
-    found: list[Any] = []
-    for value in filter(_overrides, _relevant(args)):
-        if type(value) not in map(type, found):
-            bases = [i for i, other in enumerate(found) if issubclass(type(value), type(other))]
-            found.insert(bases[0] if bases else len(found), value)
+    asked = [*filter(_overrides, _relevant(args))]
+    found = [asked[i] for i in in_numpys_order([*map(type, asked)])]
     types = tuple(map(type, found))
     positional, named = tuple(t[1 : 1 + len(args)]), dict(kwargs)
     keep_all(alg, named, dict(zip(named, t[1 + len(args) :])))

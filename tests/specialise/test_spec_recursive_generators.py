@@ -1,4 +1,4 @@
-"""Generators that call themselves: all that they yield is in a list first, where that makes no difference."""
+"""Generators that call themselves."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 import pytest
-from specialised_cases import check, check_all_ways
+from specialised_cases import check, check_slopes
 
 
 class Node:
@@ -100,8 +100,8 @@ def what_is_not_read_changes(x, y):
 
 @pytest.mark.parametrize("f", [in_order, in_depth, towers, integral, in_turns, what_is_not_read_changes])
 def test_all_items_are_used(f):
-    check_all_ways(f, 0.7, 0.9)
-    check_all_ways(f, 1.3, 0.4)
+    check_slopes(f, 0.7, 0.9)
+    check_slopes(f, 1.3, 0.4)
 
 
 def what_is_read_changes(x, y):

@@ -16,14 +16,6 @@ def listed(iterable: Any) -> Any:
     return items
 
 
-def collected(function: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """What a generator function yields, as a list."""
-    items = []
-    for item in function(*args, **kwargs):
-        items.append(item)
-    return items
-
-
 def numbers(array: Any) -> Any:
     """``array.tolist()`` of one axis of floats."""
     return [float(x) for x in array]

@@ -113,14 +113,10 @@ def pulled(names: Names, instance: Instance, cotangent: str) -> tuple[list[Node]
     if len(body.blocks) == 1:
         (block,) = body.blocks
         nodes = [node for s in block.statements for node in assigned(names, s)]
-        return nodes, [_result(names, x) for x in returns[block]]
+        return nodes, [None if is_nothing(x) else names.of(x) for x in returns[block]]
     columns = list(zip(*returns.values()))
     targets = [None if all(is_nothing(x) for x in column) else names.new("p") for column in columns]
     return _Branches(names, returns, targets).nodes(body.blocks[0], ()), targets
-
-
-def _result(names: Names, operand: Operand) -> str | None:
-    return None if is_nothing(operand) else names.of(operand)
 
 
 class _Branches:

@@ -29,7 +29,14 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.instances import classes_of, shown
-from autodiff_hook.transform.specialise.objects import METHODS, PLAIN_STORES, is_set_by_code, keeps_number, look
+from autodiff_hook.transform.specialise.objects import (
+    METHODS,
+    PLAIN_STORES,
+    is_set_by_code,
+    is_slot,
+    keeps_number,
+    look,
+)
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -100,7 +107,7 @@ def _looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str, hoo
         isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name)
     ):
         return assigned
-    is_empty = _is_slot(look(inf, value.cls, name)) and isinstance(value, Fresh)
+    is_empty = is_slot(look(inf, value.cls, name)) and isinstance(value, Fresh)
     if not is_empty and _is_there(inf, owner, value, name):
         return None
     if type(hook) is FunctionType:
@@ -119,11 +126,6 @@ def _is_there(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> b
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
         return True
     return not hasattr(type(value.cls), name) and inf.world.answers(value.cls, name)
-
-
-def _is_slot(found: Any) -> bool:
-    """Whether what a class has under a name is one of the slots that a class statement names."""
-    return isinstance(found, MemberDescriptorType) and "__slots__" in vars(found.__objclass__)
 
 
 def of_class(inf: Path, owner: type | FunctionType, name: str) -> Operand | None:

@@ -34,11 +34,8 @@ def is_derived_class(cls: Any) -> bool:
 
 def is_derived(value: Abstract, inf: Path) -> TypeGuard[Fresh | Outside]:
     """Whether a value is an array of a derived class."""
-    return isinstance(value, Outside) and is_derived_class(value.cls) or _is_made(inf, value)
-
-
-def _is_made(inf: Path, value: Abstract) -> bool:
-    return isinstance(value, Fresh) and value.made in inf.numbers and is_derived_class(value.cls)
+    made = isinstance(value, Fresh) and value.made in inf.numbers
+    return (made or isinstance(value, Outside)) and is_derived_class(value.cls)  # type: ignore[attr-defined]
 
 
 def array_of(inf: Path, operand: Operand, value: Fresh | Outside) -> Operand:

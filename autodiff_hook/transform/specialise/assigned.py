@@ -15,7 +15,7 @@ from autodiff_hook.ir.analysis import closure, passed_on, statements_of
 from autodiff_hook.ir.substituting import go_on_at
 from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Terminator, Variable, value_of
 from autodiff_hook.runtime.altering import GENERATORS, assign_if
-from autodiff_hook.transform.specialise import altered, dicts, draws, queues, saying
+from autodiff_hook.transform.specialise import altered, dicts, draws, saying
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     Abstract,
@@ -178,10 +178,6 @@ def take_copies(inf: Inference) -> dict[Variable, Variable]:
 def _copy(inf: Inference, here: Variable, own: Variable) -> list[Statement]:
     """Make a copy where the program begins; what writes it back."""
     _require_one_name(inf, here)
-    if here in inf.world.queues:
-        begin, end = queues.copied(inf, here, own)
-        inf.outer.first.statements[:0] = begin
-        return end
     _require_real(inf.types[here])
     is_list, value = isinstance(inf.types[here], List), inf.world.changing[here]
     if copied_from(value) not in inf.program.changed:

@@ -41,8 +41,6 @@ STATEMENTS: Final = 2500
 _WRITTEN: Final = 10_000
 """Up to how many these may be."""
 _ROUNDS: Final = 40
-COLLECTED: Final = "collected"
-"""What the place begins with that stands for a generator that calls itself."""
 
 
 Evaluate = Callable[["Inference", Statement], Abstract | None]
@@ -144,8 +142,6 @@ class Inference:
         """Whether what the program is given are copies, which have identities of their own."""
         self.keeps = any(type(place) is tuple and place[0] in (KEPT, LENGTHS) for place in changed)
         """Whether objects are to stand for functions, or lists for tuples."""
-        self.collected: list[Statement] = []
-        """What begins the iterations over lists of all that generators yield which call themselves."""
         self.stale = False
         self.assumptions = Assumptions()
         self.quiet = self.strict = False
@@ -429,14 +425,8 @@ class Inference:
         """Put the body of a function in the place of the call that is being interpreted."""
         block = self.block
         kinds = tuple([self._kind_of(x) for x in call.values])
-        generator = code.co_flags & CO_GENERATOR
-        try:
-            chain = self.activations.enter(self.chains[block], code, kinds, statement.position)
-        except Refused as reason:
-            if generator and self.callees is not None:
-                raise Changes("a generator calls itself", (COLLECTED, id(code))) from reason
-            raise
-        if generator:
+        chain = self.activations.enter(self.chains[block], code, kinds, statement.position)
+        if code.co_flags & CO_GENERATOR:
             producers.begin(self, statement, producers.Suspended(code, globals_, call, cells, chain))
             return
         body = self._copy(code, globals_)

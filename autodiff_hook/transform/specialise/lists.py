@@ -104,12 +104,9 @@ def drop(inf: Inference, s: Statement) -> Abstract:
     owner, key = map(inf.type_of, s.operands)
     if isinstance(owner, Tuple):
         ask_for_changes(inf, s.operands[0])
-    if isinstance(owner, Dict) and built_class(owner) is None:
-        require_own(inf, s, owner)
-        inf.plans[s] = DROP
-        return Known(None)
     last = isinstance(s.operands[1], Constant) and isinstance(key, Known) and key.value == -1
-    if not isinstance(owner, List) or not last:
+    of_dict = isinstance(owner, Dict) and built_class(owner) is None
+    if not isinstance(owner, (List, Dict)) or not (last if isinstance(owner, List) else of_dict):
         raise Refused("an item is deleted that is not the last one of a list")
     require_own(inf, s, owner)
     inf.plans[s] = DROP

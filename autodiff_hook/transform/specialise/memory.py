@@ -27,7 +27,6 @@ from autodiff_hook.transform.specialise.plans import checked
 from autodiff_hook.transform.specialise.program import (
     APPEND,
     DROP,
-    ITEMS,
     PURE,
     READ,
     STORE,
@@ -142,7 +141,7 @@ class _Settling:
         names = self._names(root)
         for name in (root, *names):
             for s in self.users.get(name, ()):
-                if self._keeps(s, name) and self._changes_after(root, *self.places[s]):
+                if name in self.program.put_by(s) and self._changes_after(root, *self.places[s]):
                     raise self._refused(root, "is changed in place after a list was given it")
         for block, place in self.changes[root]:
             self._require_read_first(root, block.statements[place], names)
@@ -175,12 +174,6 @@ class _Settling:
         block, place = self.changes[root][0]
         name = f"the array {root.name}" if root.name is not None else "an array"
         return Refused(f"{name} {what}", block.statements[place])
-
-    def _keeps(self, s: Statement, value: Variable) -> bool:
-        """Whether a statement puts a value into a list."""
-        plan = self.program.plans.get(s)
-        into = plan == APPEND or plan == STORE and isinstance(self.type_of(s.operands[0]), Reference)
-        return plan == ITEMS or into and s.operands[-1] is value
 
     def _names(self, root: Variable) -> set[Variable]:
         """Everything else that may lie in the memory of an array, while that array is the newest made at its place."""

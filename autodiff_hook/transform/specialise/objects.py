@@ -238,10 +238,14 @@ def read(inf: Inference, s: Statement, value: Fresh, name: str) -> tuple[str, An
     return "class", found
 
 
+def is_slot(found: Any) -> bool:
+    """Whether what a class has under a name is one of the slots that a class statement names."""
+    return isinstance(found, MemberDescriptorType) and "__slots__" in vars(found.__objclass__)
+
+
 def is_set_by_code(found: Any) -> bool:
     """Whether assigning an attribute means a call; a slot only holds what is assigned, if no C code reads it."""
-    slot = isinstance(found, MemberDescriptorType) and "__slots__" in vars(found.__objclass__)
-    return hasattr(type(found), "__set__") and not slot
+    return hasattr(type(found), "__set__") and not is_slot(found)
 
 
 def write_plainly(inf: Inference, s: Statement, args: Args) -> Abstract | None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
+from autodiff_hook.runtime.lookup import in_numpys_order
 from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.operations import BINARY, UFUNCS
@@ -84,13 +85,9 @@ def _class(kind: Abstract) -> type | None:
 
 
 def _classes(inf: Inference, asked: list[Operand]) -> list[type]:
-    """The classes in the order in which NumPy asks them: subclasses before their bases."""
-    found: list[type] = []
-    for cls in [_class(inf.type_of(x)) for x in asked]:
-        if cls is not None and cls not in found:
-            bases = [i for i, other in enumerate(found) if issubclass(cls, other)]
-            found.insert(bases[0] if bases else len(found), cls)
-    return found
+    """The classes in the order in which NumPy asks them."""
+    found = [cls for x in asked if (cls := _class(inf.type_of(x))) is not None]
+    return [found[i] for i in in_numpys_order(found)]
 
 
 def _asked(inf: Inference, asked: list[Operand], classes: list[type], name: str) -> tuple[Operand | None, Operand]:

@@ -51,8 +51,7 @@ class _Arrival:
 
     def copy(self) -> None:
         """Go on with a copy."""
-        origins = self._origins()
-        names = self._names(origins)
+        names = self._names(set(closure(list[Operand]([self.param]), self._sources)))
         live = live_from(self.block, live_out(self.ir.blocks))
         for name in names & live - {self.param}:
             if name not in self.block.params or not self._distinct(self.param, name, set()):
@@ -81,10 +80,6 @@ class _Arrival:
     def _text(self, what: str) -> str:
         return f"the array {self.param.name} {what}" if self.param.name is not None else f"an array {what}"
 
-    def _origins(self) -> set[Operand]:
-        """The arrays that may arrive, and the parameters on their way."""
-        return set(closure(list[Operand]([self.param]), self._sources))
-
     def _sources(self, x: Operand) -> list[Operand]:
         """Where what arrives comes from: nowhere else, if it is made there."""
         made = self.made.get(x) if isinstance(x, Variable) else None
@@ -99,7 +94,7 @@ class _Arrival:
         return x in self.homes and x not in self.made
 
     def _names(self, origins: set[Operand]) -> set[Operand]:
-        """All that may lie in the memory of one of these arrays."""
+        """All that may lie in the memory of one of these arrays, and the parameters on their way."""
         handed_on = heirs(self.program, self.ir.blocks, lambda kind: isinstance(kind, Iterator) or may_hold(kind))
         found = set(closure(origins, lambda x: handed_on.get(x, ())))
         for block in self.ir.blocks:

@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import Block, Constant, Operand, Statement, Variable
 from autodiff_hook.records import record
 from autodiff_hook.registry import Rule
 from autodiff_hook.reports import Reason
-from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Known, Site
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Known, Reference, Site
 
 
 @record
@@ -108,6 +108,14 @@ class Program:
         """The abstract value of an operand."""
         # None, the result of a statement that has none, is no key.
         return Known(operand.value) if isinstance(operand, Constant) else self.types.get(operand, ANY)  # type: ignore[arg-type]
+
+    def put_by(self, s: Statement) -> list[Operand]:
+        """What a statement puts into a list, a dict or an object."""
+        plan = self.plans.get(s)
+        if plan == ITEMS:
+            return list(s.operands)
+        into = plan == APPEND or plan == STORE and isinstance(self.type_of(s.operands[0]), Reference)
+        return s.operands[-1:] if into else []
 
     def does(self, *plans: str) -> bool:
         """Whether a statement has one of these plans."""

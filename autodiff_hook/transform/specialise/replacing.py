@@ -197,7 +197,7 @@ class _Owners:
         kept = Counter[Operand]()
         for block, s in self._statements():
             entered = self._entered(place, s)
-            for x in filter(names.__contains__, self._kept(s)):
+            for x in filter(names.__contains__, self.program.put_by(s)):
                 kept[x] += 1
                 made = self.made.get(x)
                 if x not in entered or made is None or not makes_new(made, self.type_of):
@@ -205,14 +205,6 @@ class _Owners:
                 home = self.homes[x]
                 if kept[x] > 1 or block in closure(successors(block), successors, [home]).keys() - {home}:
                     raise Refused("it is put into several places")
-
-    def _kept(self, s: Statement) -> list[Operand]:
-        """What a statement puts into a list, a dict or an object."""
-        plan = self.program.plans.get(s)
-        if plan == ITEMS:
-            return list(s.operands)
-        into = plan == APPEND or plan == STORE and isinstance(self.type_of(s.operands[0]), Reference)
-        return s.operands[-1:] if into else []
 
     def _require_given_back(self, place: Place, names: set[Operand], stored: Stored) -> None:
         """Refuse arrays from outside, unless they are given in the end what the program has made of them."""

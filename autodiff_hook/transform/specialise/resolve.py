@@ -88,7 +88,6 @@ from autodiff_hook.transform.specialise.plans import (
 )
 from autodiff_hook.transform.specialise.program import PURE
 from autodiff_hook.transform.specialise.questions import item_of
-from autodiff_hook.transform.specialise.queues import ask_for_queue
 from autodiff_hook.transform.specialise.ruled import by_rule
 from autodiff_hook.transform.specialise.spoken import require_native
 from autodiff_hook.transform.specialise.vectorizing import VECTORIZING, reduced
@@ -108,8 +107,6 @@ def evaluate(inf: Inference, s: Statement) -> Abstract | None:
     require_native(inf, s)
     if s.op in _OF_VALUES and require_value(inf, s, s.operands[: _OF_VALUES[s.op]]):
         return None
-    for operand in s.operands:
-        ask_for_queue(inf, operand)
     if divide(inf, s):
         return None
     return meaning(inf, s)

@@ -20,10 +20,6 @@ class World(Protocol):
     def changing(self) -> dict[Variable, Any]:
         """The lists and arrays from outside, as they were loaded, that the program changes."""
 
-    @property
-    def queues(self) -> dict[Variable, Variable]:
-        """The lists of the items of deques from outside that the program works on."""
-
     def foresee(self, globals_: dict[str, Any]) -> Load:
         """What globals of code with these globals are now, if they are guarded to stay so when they are loaded."""
 
