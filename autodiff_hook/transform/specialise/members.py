@@ -282,6 +282,8 @@ def _native_class(value: Abstract) -> Any:
         return next(iter(types))
     if isinstance(value, Instance) and draws.is_own([value]):
         return value.cls
+    if inert_class(value) is slice:
+        return slice
     return np.ndarray if isinstance(value, Array) and not value.scalar else None
 
 
