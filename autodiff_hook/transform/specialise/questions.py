@@ -125,7 +125,7 @@ def _slice(inf: Inference, s: Statement, args: Args) -> Abstract | None:
 def _indices(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``slice.indices(length)``."""
     types = [inf.type_of(x) for x in args]
-    if len(types) != 2 or inert_class(types[0]) is not slice or number_types(types[1]) not in ({int}, {bool}):
+    if len(types) != 2 or inert_class(types[0]) is not slice or number_types(types[1]) != INT.types:
         return None
     found = slice.indices(*map(example_of, types))
     if all(isinstance(t, Known) for t in types):
