@@ -220,7 +220,10 @@ class Prologue(LoadedFunctions):
         """Where a part is kept; a tuple has no identity, so its parts are kept where it is."""
         if not isinstance(example, tuple):
             return Slot(owner, name if item else Attribute(name))
-        place = range(len(example))[name] if item else type(example)._fields.index(name)  # type: ignore[attr-defined]
+        fields = getattr(type(example), "_fields", ())
+        if not item and name not in fields:
+            raise Refused(f"the attribute {name} of a tuple that is an argument")
+        place = range(len(example))[name] if item else fields.index(name)
         whole = self.slots[owner]
         return Slot(whole.owner, whole.key, (*whole.path, (len(example), place)))
 
