@@ -60,7 +60,9 @@ def _is_reference(value: Abstract) -> bool:
 
 
 def _is_own(owner: Any, name: str) -> bool:
-    """Whether an attribute is one of the object itself, not of its class."""
+    """Whether an attribute is one of the object itself, not of its class: of a tuple a field, as its gradient is one."""
+    if isinstance(owner, tuple):
+        return name in getattr(type(owner), "_fields", ())
     return name in (dictionary_of(owner) or ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
 
 
@@ -190,7 +192,7 @@ class Prologue(LoadedFunctions):
             found = self.loaded[key] = self._by_code(here, value, True) if holds else self.guarded(here, value, loose)
             if owner in self.slots and not self.one_way and isinstance(found, Variable) and sites_in(self.types[found]):
                 raise Refused("lists, dicts and objects of an argument whose attributes are assigned")
-            own = owner in self.slots and (item or isinstance(example, tuple) or _is_own(example, name))
+            own = owner in self.slots and (item or _is_own(example, name))
             if owner in self.slots and not own:
                 self.has(owner, example, name)
             if own and isinstance(found, Variable) and not isinstance(self.types[found], BY_CODE):
@@ -220,10 +222,7 @@ class Prologue(LoadedFunctions):
         """Where a part is kept; a tuple has no identity, so its parts are kept where it is."""
         if not isinstance(example, tuple):
             return Slot(owner, name if item else Attribute(name))
-        fields = getattr(type(example), "_fields", ())
-        if not item and name not in fields:
-            raise Refused(f"the attribute {name} of a tuple that is an argument")
-        place = range(len(example))[name] if item else fields.index(name)
+        place = range(len(example))[name] if item else type(example)._fields.index(name)  # type: ignore[attr-defined]
         whole = self.slots[owner]
         return Slot(whole.owner, whole.key, (*whole.path, (len(example), place)))
 

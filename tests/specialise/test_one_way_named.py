@@ -138,7 +138,7 @@ def asked_of_a_closure(x):
 
 
 def test_attributes_of_a_tuple_that_is_given():
-    check(lambda knots, x: knots[0] * knots.scale * x, Knots((1.0, 2.0), 3.0), 1.3, specialised=None)
+    check(lambda knots, x: knots[0] * knots.scale * x, Knots((1.0, 2.0), 3.0), 1.3)
 
 
 def test_signatures_of_functions_that_are_made():
