@@ -60,7 +60,7 @@ def _is_reference(value: Abstract) -> bool:
 
 
 def _is_own(owner: Any, name: str) -> bool:
-    """Whether an attribute is one of the object itself, not of its class: of a tuple a field, as its gradient is one."""
+    """Whether an attribute is one of the object itself, not of its class; of a tuple a field, as its gradient is."""
     if isinstance(owner, tuple):
         return name in getattr(type(owner), "_fields", ())
     return name in (dictionary_of(owner) or ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
