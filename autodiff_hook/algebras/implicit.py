@@ -14,7 +14,7 @@ from types import FunctionType, TracebackType
 from typing import Any, Final
 
 from autodiff_hook.errors import LIBRARIES, AutodiffError
-from autodiff_hook.runtime.lookup import home_of, standing_for, wrapped_by
+from autodiff_hook.runtime.lookup import home_of, native_method, standing_for, wrapped_by
 from autodiff_hook.runtime.native import STANDARD, package_of
 from autodiff_hook.runtime.reading import only_reads
 from autodiff_hook.semantics.meanings import TABLE
@@ -77,9 +77,9 @@ def watch(cls: type) -> None:
         if type(method) is not FunctionType or wrapped_by(method) is not method:
             continue
         if name == "__del__":
-            type.__setattr__(home, name, standing_for(method, run))
+            native_method(type(home), "__setattr__")(home, name, standing_for(method, run))
         elif package_of(home) not in _OWN and not only_reads(method):
-            type.__setattr__(home, name, standing_for(method, ask))
+            native_method(type(home), "__setattr__")(home, name, standing_for(method, ask))
     # Other threads go on only when this is done.
     SEEN[id(cls)] = weakref.ref(cls, partial(SEEN.pop, id(cls)))
 

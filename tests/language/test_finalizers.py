@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 import weakref
 
@@ -30,6 +31,23 @@ class Giving:
 
     def __del__(self):
         self.to.value = 3 * self.value
+
+
+class StoringStructure(ctypes.Structure):
+    """Its class is of a class in C that has a way of its own to assign attributes."""
+
+    def __init__(self, out, value):
+        self.out, self.value = out, value
+
+    def __del__(self):
+        self.out.append(self.value * self.value)
+
+
+def stored_by_a_structure(x):
+    out = [x]
+    o = StoringStructure(out, 2 * x)
+    del o
+    return out[-1] * x
 
 
 def stored_by_a_class_of_the_program(x):
@@ -173,6 +191,7 @@ STORING = [
     stored_by_a_closure_that_is_a_finalizer,
     stored_by_a_class_of_the_program,
     stored_into_a_list,
+    stored_by_a_structure,
     stored_into_an_empty_list,
     stored_when_a_callee_returns,
     stored_when_a_list_dies,
