@@ -194,6 +194,13 @@ def is_iterated_by_code(cls: type) -> bool:
     return type(find_in_type(cls, "__getitem__") if method is None else method) is FunctionType
 
 
+def keeps_elsewhere(descriptor: Any) -> bool:
+    """Whether C code that is not CPython's own keeps an attribute, in memory that others may show (fields of ctypes)."""
+    if isinstance(descriptor, (GetSetDescriptorType, MemberDescriptorType, property)):
+        return False
+    return type(find_in_type(type(descriptor), "__set__")) is WrapperDescriptorType
+
+
 def is_data_descriptor(descriptor: Any) -> bool:
     """Whether a class attribute takes precedence over the instance's own where it is read."""
     cls = type(descriptor)

@@ -50,6 +50,19 @@ def stored_by_a_structure(x):
     return out[-1] * x
 
 
+class Compared(ctypes.Structure):
+    _fields_ = (("value", ctypes.c_double),)
+
+    def __eq__(self, other):
+        self.asked = True
+        return self.value == other.value
+
+
+def compared_structures(x):
+    kept = [Compared(1.0), Compared(2.0)]
+    return x * x * kept.index(Compared(2.0))
+
+
 def stored_by_a_class_of_the_program(x):
     log = []
 
@@ -191,7 +204,6 @@ STORING = [
     stored_by_a_closure_that_is_a_finalizer,
     stored_by_a_class_of_the_program,
     stored_into_a_list,
-    stored_by_a_structure,
     stored_into_an_empty_list,
     stored_when_a_callee_returns,
     stored_when_a_list_dies,
@@ -220,3 +232,11 @@ def test_what_a_finalizer_stores_has_its_second_derivative(f):
 def test_a_finalizer_that_loses_a_derivative_is_an_error(mode):
     with pytest.raises(AutodiffError):
         MODES[mode](a_number_made_of_it)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_classes_whose_class_is_c_code(mode):
+    with pytest.raises(AutodiffError):
+        MODES[mode](stored_by_a_structure)
+    grads = MODES[mode](compared_structures)
+    assert grads == pytest.approx([slope(compared_structures)] * len(grads), rel=1e-5)
