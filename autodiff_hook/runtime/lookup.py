@@ -195,7 +195,7 @@ def is_iterated_by_code(cls: type) -> bool:
 
 
 def keeps_elsewhere(descriptor: Any) -> bool:
-    """Whether C code that is not CPython's own keeps an attribute, in memory that others may show: a field of ctypes."""
+    """Whether C code other than CPython's keeps an attribute, in memory that others may show: a field of ctypes."""
     if isinstance(descriptor, (GetSetDescriptorType, MemberDescriptorType, property)):
         return False
     return type(find_in_type(type(descriptor), "__set__")) is WrapperDescriptorType
