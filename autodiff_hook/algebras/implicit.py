@@ -13,8 +13,8 @@ from functools import partial
 from types import FunctionType, TracebackType
 from typing import Any, Final
 
-from autodiff_hook.errors import LIBRARIES, AutodiffError
-from autodiff_hook.runtime.lookup import home_of, standing_for, wrapped_by
+from autodiff_hook.errors import LIBRARIES, AutodiffError, Unsupported, located
+from autodiff_hook.runtime.lookup import home_of, native_method, standing_for, wrapped_by
 from autodiff_hook.runtime.native import STANDARD, package_of
 from autodiff_hook.runtime.reading import only_reads
 from autodiff_hook.semantics.meanings import TABLE
@@ -76,10 +76,13 @@ def watch(cls: type) -> None:
         method = None if home is None else home.__dict__[name]
         if type(method) is not FunctionType or wrapped_by(method) is not method:
             continue
+        assign = native_method(type(home), "__setattr__")
         if name == "__del__":
-            type.__setattr__(home, name, standing_for(method, run))
+            if assign is not type.__setattr__:
+                raise Unsupported(located(f"__del__ of {cls.__qualname__}, whose class {type(cls).__name__} is C code"))
+            assign(home, name, standing_for(method, run))
         elif package_of(home) not in _OWN and not only_reads(method):
-            type.__setattr__(home, name, standing_for(method, ask))
+            assign(home, name, standing_for(method, ask))
     # Other threads go on only when this is done.
     SEEN[id(cls)] = weakref.ref(cls, partial(SEEN.pop, id(cls)))
 

@@ -24,6 +24,12 @@ HEAP_TYPE: Final = 1 << 9
 _IMMUTABLE_TYPE: Final = 1 << 8
 
 
+def native_method(cls: type, name: str) -> Any:
+    """A special method of objects of a class past what is written in Python: C code lets no other one be called."""
+    held = (base.__dict__.get(name) for base in cls.__mro__)
+    return next(found for found in held if type(found) is WrapperDescriptorType)
+
+
 def find_in_type(cls: type, name: str) -> Any:
     """What ``name`` is bound to in the classes of the MRO; None if nothing."""
     for base in cls.__mro__:
@@ -196,6 +202,13 @@ def is_iterated_by_code(cls: type) -> bool:
     """Whether Python code gives the items of an object: its ``__iter__``, or ``__getitem__`` where there is none."""
     method = find_in_type(cls, "__iter__")
     return type(find_in_type(cls, "__getitem__") if method is None else method) is FunctionType
+
+
+def keeps_elsewhere(descriptor: Any) -> bool:
+    """Whether C code other than CPython's keeps an attribute, in memory that others may show: a field of ctypes."""
+    if isinstance(descriptor, (GetSetDescriptorType, MemberDescriptorType, property)):
+        return False
+    return type(find_in_type(type(descriptor), "__set__")) is WrapperDescriptorType
 
 
 def is_data_descriptor(descriptor: Any) -> bool:

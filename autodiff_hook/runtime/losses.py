@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from autodiff_hook import config
 from autodiff_hook.errors import CONSTANT, CUT, REMEDIES, RULE, NotDifferentiable, opt_in, user_location
 from autodiff_hook.registry import describe
+from autodiff_hook.runtime.lookup import find_in_type
 
 NOT_OPTED_IN: Final = "which is not opted in and has no rule"
 NOT_PYTHON: Final = "which is not Python code and has no rule (AUTODIFF_MODULES does not reach it)"
@@ -49,6 +51,16 @@ def option_without_derivative(function: Any, name: str) -> NotDifferentiable:
 def plain(array: Any) -> Any:
     """An array without what its class makes of it: of copies, comparisons and items."""
     return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
+
+
+def stores_into_part(cls: type, ndim: int, key: Any) -> bool:
+    """Whether ``array[key] = value`` stores into what a class makes, in Python, of ``array[key]``, which is a view."""
+    if cls is np.ndarray or type(find_in_type(cls, "__getitem__")) is not FunctionType or key is Ellipsis:
+        return False
+    places = key if type(key) is tuple else (key,)
+    numbers = [x for x in places if isinstance(x, (int, np.integer)) and not isinstance(x, bool)]
+    views = [x for x in places if x is None or x is Ellipsis or type(x) is slice]
+    return len(numbers) + len(views) == len(places) and (bool(views) or len(numbers) < ndim)
 
 
 def shape_of(value: Any) -> tuple[int, ...]:

@@ -58,7 +58,9 @@ def _is_reference(value: Abstract) -> bool:
 
 
 def _is_own(owner: Any, name: str) -> bool:
-    """Whether an attribute is one of the object itself, not of its class."""
+    """Whether an attribute is one of the object itself, not of its class; of a tuple a field, as its gradient is."""
+    if isinstance(owner, tuple):
+        return name in getattr(type(owner), "_fields", ())
     return name in (dictionary_of(owner) or ()) or hasattr(type(getattr(type(owner), name, None)), "__set__")
 
 
@@ -186,7 +188,7 @@ class Prologue(LoadedFunctions):
             found = self.loaded[key] = self._by_code(here, value, True) if holds else self.guarded(here, value, loose)
             if owner in self.slots and not self.one_way and isinstance(found, Variable) and sites_in(self.types[found]):
                 raise Refused("lists, dicts and objects of an argument whose attributes are assigned")
-            own = owner in self.slots and (item or isinstance(example, tuple) or _is_own(example, name))
+            own = owner in self.slots and (item or _is_own(example, name))
             if owner in self.slots and not own:
                 self.has(owner, example, name)
             if own and isinstance(found, Variable) and not isinstance(self.types[found], BY_CODE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from autodiff_hook.algebras.placing import PARTS_OF_COMPLEX
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, kind, lose
-from autodiff_hook.runtime.losses import plain
+from autodiff_hook.runtime.losses import plain, stores_into_part
 from autodiff_hook.runtime.overlaps import require_read_first
 from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.finalizing import note_attributes
@@ -25,6 +26,9 @@ def store_array(alg: Algebra, t: Any, array: Any, key: Any, value: Any) -> None:
     """``array[key] = value``, whatever the class of the array makes of that."""
     if alg.given is not None and alg.given.shared:
         alg.given.require_one_array(array)
+    if stores_into_part(type(array), array.ndim, key):
+        array, token = apply(alg, (None, t[0], t[1]), operator.getitem, (array, key), {})
+        t, key = (token, None, t[2]), Ellipsis
     array = plain(array)
     if array.dtype.names is not None:
         store_records(alg, t, array, key, value)

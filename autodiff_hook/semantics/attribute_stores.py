@@ -22,7 +22,7 @@ from autodiff_hook.algebras.shadows import (
 from autodiff_hook.errors import CUT, NotDifferentiable
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, is_plainly
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, has_in_type, is_plainly, keeps_elsewhere
 from autodiff_hook.runtime.losses import NOT_PYTHON, array_mutation
 from autodiff_hook.runtime.overlaps import require_read_first_of_flat
 from autodiff_hook.runtime.slots import Attribute
@@ -175,7 +175,8 @@ def writing(owner: Any, name: str, plainly: bool) -> Plan:
     if held is not None:
         return "held", held
     setter = find_in_type(type(found), "__set__") if found is not None else None
-    return ("setter", (found, setter)) if type(setter) is FunctionType else ("plain", None)
+    by_code = type(setter) is FunctionType or keeps_elsewhere(found)
+    return ("setter", (found, setter)) if by_code else ("plain", None)
 
 
 def delattr_(alg: Algebra, t: Any, name: str, owner: Any) -> Result:

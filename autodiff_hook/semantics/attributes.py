@@ -42,6 +42,7 @@ from autodiff_hook.runtime.lookup import (
     home_of,
     is_data_descriptor,
     is_plainly,
+    keeps_elsewhere,
 )
 from autodiff_hook.runtime.losses import NOT_PYTHON, failure
 from autodiff_hook.runtime.memories import hides
@@ -249,7 +250,7 @@ def _reading_by_code(cls: type, found: Any, name: str) -> Plan:
     if is_plainly(found, functools.cached_property):
         return "cached", found.func
     getter = find_in_type(type(found), "__get__") if found is not None else None
-    if type(getter) is FunctionType and type(found) is not FunctionType:
+    if type(getter) is FunctionType and type(found) is not FunctionType or keeps_elsewhere(found):
         return "getter", (found, getter)
     home = home_of(cls, name)
     return ("plain", None) if home is None else ("inherited", home)

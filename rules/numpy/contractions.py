@@ -178,8 +178,7 @@ def spatial(x):
 
 @cotangents(np.linalg.cross, "x1, x2, /, *, axis=-1", 2, "x1, x2")
 def linalg_cross_cotangents(ȳ, x1, x2, axis):
-    ā = unbroadcast(np.cross(conj(x2), ȳ, axis=axis), x1)
-    return ā, unbroadcast(np.cross(ȳ, conj(x1), axis=axis), x2)
+    return cross_cotangents(ȳ, x1, x2, axis, axis, axis, None)
 
 
 @cotangents(np.linalg.tensordot, "x1, x2, /, *, axes=2", 2, "x1, x2")
@@ -198,5 +197,6 @@ cotangents(
 
 @cotangents((np.vecdot, np.linalg.vecdot), "x1, x2, /, *, axis=-1", 2, "x1, x2")
 def vecdot_cotangents(ȳ, x1, x2, axis):
-    c = np.expand_dims(ȳ, axis)
-    return unbroadcast(times(conj(c), x2), x1), unbroadcast(times(c, x1), x2)
+    u, v, c = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1), np.expand_dims(ȳ, -1)
+    ū, v̄ = unbroadcast(times(conj(c), v), u), unbroadcast(times(c, u), v)
+    return np.moveaxis(ū, -1, axis), np.moveaxis(v̄, -1, axis)

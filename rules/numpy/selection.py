@@ -1,6 +1,7 @@
 """Choosing between values by conditions and bounds."""
 
 import numpy as np
+from numpy._core.umath import clip
 
 from autodiff_hook.extend import cotangents
 from autodiff_hook.registry import rrule
@@ -36,6 +37,9 @@ def clip_rule(a, a_min=ABSENT, a_max=ABSENT, out=None, min=ABSENT, max=ABSENT):
 cotangents((np.ndarray.clip, np.generic.clip), "self, min=None, max=None, out=None", 0, "self, min, max")(
     lambda ȳ, self, min, max: clip_cotangents(ȳ, self, min, max)
 )
+
+
+cotangents(clip, "x1, x2, x3, /", 3, "x1, x2, x3")(lambda ȳ, x1, x2, x3: clip_cotangents(ȳ, x1, x2, x3))
 
 
 def clip_tangent(ẋ, y, place, a, a_min, a_max, min=ABSENT, max=ABSENT):

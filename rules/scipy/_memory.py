@@ -18,7 +18,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.runtime.altering import GENERATORS, Drawn
 from autodiff_hook.runtime.buffers import is_writeable
 from autodiff_hook.runtime.kinds import kind_of
-from autodiff_hook.runtime.lookup import behind
+from autodiff_hook.runtime.lookup import behind, native_method
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.reachable import LEAVES, changeable, names_in
 from autodiff_hook.semantics.opaque import is_written, note_answers
@@ -266,10 +266,10 @@ def put(item, slots):
 
 def put_attributes(cls, slots):
     for name in vars(cls).keys() - slots.keys():
-        type.__delattr__(cls, name)
+        native_method(type(cls), "__delattr__")(cls, name)
     for name, value in slots.items():
         if vars(cls).get(name, MISSING) is not value:
-            type.__setattr__(cls, name, value)
+            native_method(type(cls), "__setattr__")(cls, name, value)
 
 
 def reference_of(item):

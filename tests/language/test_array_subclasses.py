@@ -186,6 +186,33 @@ def matrix_decompositions(x):
     return float(w[0] + np.linalg.svd(m)[1].sum() + np.linalg.cholesky(m).sum() + np.trace(m))
 
 
+def columns_of_a_matrix_stored(x):
+    m = np.matrix(np.zeros((3, 3)))
+    m[:, 1] = np.matrix(x).T
+    m[:, 0] = m[:, 1] * x[2]
+    m[1] = np.multiply(m[1], x)
+    m[0, :] += m[2]
+    m[[1, 2], 2] = x[:2]
+    m[:, 2] *= x[0]
+    return float(m.sum() + (m * m)[2, 1])
+
+
+class Column(np.ndarray):
+    def __getitem__(self, key):
+        part = super().__getitem__(key)
+        return part[:, None] if isinstance(part, np.ndarray) and part.ndim == 1 else part
+
+
+def stored_into_what_a_class_takes(x):
+    a = np.zeros((3, 4)).view(Column)
+    a[:, 1] = x.reshape(3, 1)
+    a[1] = np.array([x[0], 1.0, x[1], 2.0])[:, None]
+    a[2, 3] = x[2] * 2.0
+    a[a > 1.5] = x[0]
+    a[...] = a * x[1]
+    return float(np.sum(np.asarray(a) ** 2))
+
+
 def plain_subclass(x):
     a = (x * 2).view(Plain)
     b = np.sin(a) * a + 1.0
@@ -505,6 +532,7 @@ RIGHT = (
     *(wrapped_as_before, wrapped_in_place_as_before, wrapped_by_super, wrapped_in_place, copied_beside_a_view),
     *(matrix_made_of_numbers, matrix_made_of_an_array, matrix_equations, matrix_functions),
     *(matrix_blocks_and_powers, matrices_joined, matrix_decompositions, plain_subclass),
+    *(columns_of_a_matrix_stored, stored_into_what_a_class_takes),
     *(subclass_with_an_attribute, quantity, ufuncs_handed_to_super, functions_of_a_holder),
     *(items_and_products_of_a_class, stores_into_a_subclass, results_wrapped_by_a_class, methods_that_numpy_calls),
     *(stores_by_a_class, functions_by_name, functions_handed_to_super, attributes_that_are_handed_on),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 import weakref
 
@@ -30,6 +31,36 @@ class Giving:
 
     def __del__(self):
         self.to.value = 3 * self.value
+
+
+class StoringStructure(ctypes.Structure):
+    """Its class is of a class in C that has a way of its own to assign attributes."""
+
+    def __init__(self, out, value):
+        self.out, self.value = out, value
+
+    def __del__(self):
+        self.out.append(self.value * self.value)
+
+
+def stored_by_a_structure(x):
+    out = [x]
+    o = StoringStructure(out, 2 * x)
+    del o
+    return out[-1] * x
+
+
+class Compared(ctypes.Structure):
+    _fields_ = (("value", ctypes.c_double),)
+
+    def __eq__(self, other):
+        self.asked = True
+        return self.value == other.value
+
+
+def compared_structures(x):
+    kept = [Compared(1.0), Compared(2.0)]
+    return x * x * kept.index(Compared(2.0))
 
 
 def stored_by_a_class_of_the_program(x):
@@ -201,3 +232,11 @@ def test_what_a_finalizer_stores_has_its_second_derivative(f):
 def test_a_finalizer_that_loses_a_derivative_is_an_error(mode):
     with pytest.raises(AutodiffError):
         MODES[mode](a_number_made_of_it)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_classes_whose_class_is_c_code(mode):
+    with pytest.raises(AutodiffError):
+        MODES[mode](stored_by_a_structure)
+    grads = MODES[mode](compared_structures)
+    assert grads == pytest.approx([slope(compared_structures)] * len(grads), rel=1e-5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import collections
 import copy
+import ctypes
 import enum
 import functools
 import heapq
@@ -1216,3 +1217,44 @@ def test_a_thread_that_has_ended_when_its_caller_looks_again(monkeypatch):
     monkeypatch.setattr(calls, "contents", looking_slowly)
     with pytest.raises(AutodiffError, match="_thread.start_"):
         gradient(f, X)
+
+
+class Spot(ctypes.Structure):
+    """Its attributes are in memory that others may show."""
+
+    _fields_ = (("a", ctypes.c_double), ("b", ctypes.c_double))
+
+
+def stored_into_a_field(x):
+    fields = Spot(1.0, 2.0)
+    fields.a = 2.0 * x
+    return fields.a * x
+
+
+def made_with_a_field(x):
+    return Spot(2.0 * x).a * x
+
+
+def read_where_the_memory_is_shown(x):
+    fields = Spot(1.0, 2.0)
+    shown = ctypes.pointer(fields)
+    fields.a = 2.0 * x
+    return shown.contents.a * x
+
+
+@pytest.mark.parametrize("f", [stored_into_a_field, made_with_a_field, read_where_the_memory_is_shown])
+def test_fields_of_structures_are_unknown(f):
+    for _ in range(3):
+        with pytest.raises(NotDifferentiable):
+            gradient(f, 1.5)
+
+
+def test_fields_that_do_not_matter():
+    def f(x):
+        fields = Spot(1.0, 2.0)
+        fields.b = 2.0 * x
+        other = Spot(3.0)
+        return other.a * x
+
+    for _ in range(3):
+        assert gradient(f, 1.5) == (3.0,)

@@ -87,6 +87,7 @@ CASES = [
     *(Case(np.vdot, x, y) for x in (normal(2, 2), complexes(2, 2)) for y in (normal(2, 2), complexes(2, 2, seed=3))),
     *(Case(f, normal(2, 3), complexes(3)) for f in (np.vecdot, np.linalg.vecdot)),
     *(Case(f, complexes(4, 3), complexes(4, 3, seed=2), axis=0) for f in (np.vecdot, np.linalg.vecdot)),
+    *(Case(f, normal(3), normal(3, 5, seed=1), axis=0) for f in (np.vecdot, np.linalg.vecdot)),
     Case(np.linalg.outer, complexes(3), normal(2)),
     *(
         Case(f, normal(2, 3, 4), normal(4, 3, 2, seed=1), axes=axes)
@@ -111,6 +112,7 @@ CASES = [
     Case(np.cross, [1.0, 2.0, 3.0], (0.5, 0.25, -1.0)),
     Case(np.linalg.cross, normal(3, 4), normal(3, 4, seed=1), axis=0),
     Case(np.linalg.cross, complexes(2, 3), normal(3)),
+    *(Case(f, normal(3), normal(3, 5, seed=1), axis=0) for f in (np.cross, np.linalg.cross)),
     *(
         Case(f, x)
         for f in (np.linalg.inv, np.linalg.det)

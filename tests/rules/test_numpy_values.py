@@ -85,6 +85,7 @@ CASES = [
     Case(np.where, MASK, [1.0, 2.0, 3.0], complexes(3)),
     Case(np.where, MASK, single(3), 0.0),
     *(Case(np.clip, x, LOW, HIGH) for x in (normal(2, 3), 0.3, 2.5, [1.0, -2.0, 0.5])),
+    *(Case(np._core.umath.clip, normal(2, 3), *b) for b in ((LOW, HIGH), (normal(3, seed=1), 0.5), (HIGH, LOW))),
     *(Case(np.clip, normal(3), *b) for b in ((LOW, None), (None, HIGH), (HIGH, LOW), (normal(3, seed=1), 0.5))),
     *(Case(np.ndarray.clip, normal(2, 3), *b) for b in ((LOW,), (None, HIGH), (LOW, HIGH))),
     Case(np.generic.clip, np.float64(0.3), LOW, 0.2),

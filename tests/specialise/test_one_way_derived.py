@@ -303,3 +303,28 @@ def test_shapes_that_are_compared():
     x = np.arange(6.0).reshape(3, 2) + 1.0
     for z in (np.ones((3, 2)), np.ones(2), np.ones(1), 2.0):
         check(shapes_that_are_compared, x, z)
+
+
+def matrices(x, y):
+    a = np.matrix([[x, y, 1.0], [2.0, x * y, 3.0]])
+    b, gain = np.bmat([[a], [a[1] * x]]), np.matrix(np.eye(2)) * 0.3
+    gain[:, 1] = a[:, 0] * y
+    total = 0.0
+    for row in a:
+        total += (row * row.T)[0, 0] + row[:, 1].item()
+    return total + (gain.I * a * b.T).sum() + np.hstack((a, gain)).A1[3] + np.asmatrix(b[:, 2]).T.mean(axis=1)[0, 0]
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_matrices():
+    check(matrices, 0.7, 1.3)
+
+
+def of_a_given_matrix(m, x):
+    return (m * m.T * x)[0, 1] + m[0].sum() + np.linalg.det(m)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_a_matrix_that_is_given():
+    for x in (0.7, 1.3):
+        check(of_a_given_matrix, np.matrix([[1.0, x], [3.0, 4.0]]), x, specialised=None)

@@ -54,6 +54,13 @@ class Vector(tuple):
         return sum(self, start=0.0)
 
 
+class Knots(tuple):
+    def __new__(cls, items, scale):
+        self = tuple.__new__(cls, items)
+        self.scale = scale
+        return self
+
+
 class Keeper:
     """Assigned again and again, so that programs around are followed on one way."""
 
@@ -128,6 +135,10 @@ def asked_of_a_closure(x):
         return a * b * x * scale + sum(rest)
 
     return taking(x, 2.0, x, scale=x) * len(inspect.signature(taking).parameters)
+
+
+def test_attributes_of_a_tuple_that_is_given():
+    check(lambda knots, x: knots[0] * knots.scale * x, Knots((1.0, 2.0), 3.0), 1.3)
 
 
 def test_signatures_of_functions_that_are_made():

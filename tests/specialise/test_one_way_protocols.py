@@ -447,6 +447,27 @@ def test_operations_of_containers_by_name():
     check(operations_by_name, 1.3, {"scale": 2.0})
 
 
+class Row:
+    """Takes parts of itself as lists do."""
+
+    def __init__(self, *items):
+        self.items = items
+
+    def __getitem__(self, index):
+        if isinstance(index, slice):
+            return Row(*[self.items[i] for i in range(*index.indices(len(self.items)))])
+        return self.items[index]
+
+
+def parts_of_a_row(x, n):
+    row = Row(x, x * x, 3.0, x + 1.0)
+    return sum(row[1:].items) * row[::-1][n] + row[slice(-2, None)][0] * x
+
+
+def test_parts_of_what_takes_slices():
+    check(parts_of_a_row, 1.3, 2)
+
+
 class Curve:
     """Hands on the iteration over its segments."""
 

@@ -191,3 +191,31 @@ def regressed(x, y, n=20):
 @pytest.mark.parametrize("f", [diffused, bent, diffused_evenly, regressed])
 def test_examples_have_the_lengths_that_calls_ask_for(f):
     check_all_ways(f, 0.7, 1.3)
+
+
+def axes_by_the_shape(b, k):
+    b = b[0] if k > 0 else b
+    return np.sum(b) * (2.0 if len(b.shape) == 1 else 3.0)
+
+
+def axes_by_a_function(b, k):
+    b = b[0] if b.shape[0] == k else b
+    return np.sum(b) * (2.0 if len(np.shape(b)) == 1 else 3.0)
+
+
+def axes_by_what_is_found(b, k):
+    b = b[0] if k > 0 else b
+    return np.sum(b) * len(np.nonzero(b)) + len(b.strides)
+
+
+def axes_by_the_rest(b, k):
+    b = b[0] if k > 0 else b
+    first, *others = b.shape
+    return np.sum(b) * (first if others else 7.0)
+
+
+@pytest.mark.parametrize("f", [axes_by_the_shape, axes_by_a_function, axes_by_what_is_found, axes_by_the_rest])
+def test_how_many_axes_an_array_has_that_has_one_fewer_on_a_branch(f):
+    for b in (np.ones((1, 3)), np.ones((2, 3))):
+        for k in (1, 0, 1, 2, 0):
+            check(f, b, k, specialised=None)

@@ -119,6 +119,15 @@ def by_slices_that_are_called(x, n):
     return np.sum(a * a)
 
 
+def by_indices_of_slices(x, n):
+    a, total = x * np.arange(1.0, n + 4.0), 0.0
+    for part in range(*slice(1, None, 2).indices(len(a))):
+        begin, end, step = slice(-n - part, -1).indices(n + 4)
+        total += a[part] * a[begin] * (end + step)
+        a[end - 1] = total
+    return np.sum(a * a)
+
+
 def assembled(x, n):
     K = np.zeros((n + 1, n + 1))
     ke = np.array([[1.0, -1.0], [-1.0, x]]) * x
@@ -258,6 +267,7 @@ PROGRAMS += [
     below_a_mask,
     by_lists_of_places,
     by_slices_that_are_called,
+    by_indices_of_slices,
     assembled,
     trajectory,
     tridiagonal,

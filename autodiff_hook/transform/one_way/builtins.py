@@ -29,6 +29,7 @@ from autodiff_hook.transform.one_way import (
     files,
     growing,
     inert,
+    items,
     looked_up,
     mappings,
     namespaces,
@@ -284,6 +285,10 @@ def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return known_as(inf, s, slice(*map(inf.pin, args)))
 
 
+def _indices(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    return known_as(inf, s, items.place(inf, args[0]).indices(*map(inf.pin, args[1:])))
+
+
 def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     known = inf.type_of(args[0])
     if len(args) == 3 and isinstance(known, Known) and not inf.world.answers(known.value, inf.pin(args[1])):
@@ -403,6 +408,7 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     set: _set_of(set),
     frozenset: _set_of(frozenset),
     slice: _slice,
+    slice.indices: _indices,
     overlaps.require_apart: apart,
     type: QUESTIONS[type],
     namedtuple: _named_class,

@@ -16,6 +16,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.losses import stores_into_part
 from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.operations import BINARY, COMPARE, COMPARING_METHODS, MIRRORED, NAMES, UNARY, UNARY_METHODS
 from autodiff_hook.transform.one_way import overrides
@@ -23,6 +24,7 @@ from autodiff_hook.transform.one_way.containers import guarded_length, known_val
 from autodiff_hook.transform.one_way.derived_values import (
     array_of,
     computed,
+    example_in,
     holds,
     is_derived,
     is_derived_class,
@@ -31,6 +33,7 @@ from autodiff_hook.transform.one_way.derived_values import (
 )
 from autodiff_hook.transform.one_way.overrides import ARRAY
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.stores import of_shape
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -47,7 +50,6 @@ from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_a
 from autodiff_hook.transform.specialise.wording import named
 
 _FUNCTIONS: Final[dict[Any, Any]] = {
-    ARRAY["__getitem__"]: operator.getitem,
     ARRAY["__len__"]: len,
     **{ARRAY[name]: COMPARE[symbol] for symbol, name in COMPARING_METHODS.items()},
 }
@@ -129,12 +131,15 @@ def _getitem(inf: Path, s: Statement) -> Abstract | None:
 
 
 def _setitem(inf: Path, s: Statement) -> Abstract | None:
-    owner, *rest = s.operands
-    value = inf.type_of(owner)
-    if _method(inf, owner, "__setitem__"):
-        return None
-    array = array_of(inf, owner, value) if is_derived(value, inf) else owner
-    return alias(inf, s, inf.perform("setitem", [array, *(plainly(inf, x) for x in rest)]))
+    return None if _method(inf, s.operands[0], "__setitem__") else _stored(inf, s, *s.operands)
+
+
+def _stored(inf: Path, s: Statement, owner: Operand, key: Operand, value: Operand) -> Abstract:
+    """``array[key] = value``, whose class is asked for the part that is stored into."""
+    kind, array = inf.type_of(owner), plainly(inf, owner)
+    if is_derived(kind, inf) and stores_into_part(kind.cls, inf.type_of(array).example.ndim, example_in(inf, key)):
+        array, key = plainly(inf, inf.perform("getitem", [owner, key])), Constant(Ellipsis)
+    return alias(inf, s, inf.perform("setitem", [array, plainly(inf, key), plainly(inf, value)]))
 
 
 def _of_content(inf: Path, s: Statement) -> Abstract | None:
@@ -182,6 +187,16 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
 _METHODS: Final = (MethodDescriptorType, WrapperDescriptorType)
 
 
+def _setattr(inf: Path, s: Statement) -> Abstract | None:
+    """``array.shape = shape``: the array that computes is a view of what it was."""
+    owner, shape = s.operands
+    value = inf.type_of(owner)
+    if s.data != "shape" or not isinstance(value, Fresh) or look(inf, value.cls, "shape") is not ARRAY["shape"]:
+        return None
+    inf.numbers[value.made] = of_shape(inf, inf.present(inf.numbers[value.made]), shape)
+    return known_as(inf, s, None)
+
+
 def _call_method(inf: Path, s: Statement) -> Abstract | None:
     name, owner = s.data[0], s.operands[0]
     value = inf.type_of(owner)
@@ -214,9 +229,9 @@ _MEANINGS: Final[dict[str, Callable[[Path, Statement], Abstract | None]]] = {
     **{"binary": _binary, "inplace": _binary, "compare": _compare, "unary": _unary},
     **{"getitem": _getitem, "setitem": _setitem, "get_iter": _get_iter},
     **dict.fromkeys(_CONTENT, _of_content),
-    **{"getattr": _getattr, "load_method": _getattr, "call_method": _call_method},
+    **{"getattr": _getattr, "load_method": _getattr, "call_method": _call_method, "setattr": _setattr},
 }
-_OF_OWNER: Final = ("getattr", "load_method", "call_method")
+_OF_OWNER: Final = ("getattr", "load_method", "call_method", "setattr")
 
 
 # Calls
@@ -227,7 +242,7 @@ def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
     if function is ARRAY[overrides.FUNCTION] and len(args) == 5:
         return _whatever_is_said(inf, s, args)
     if function is ARRAY["__setitem__"] and len(args) == 3:
-        return alias(inf, s, inf.perform("setitem", [plainly(inf, x) for x in args]))
+        return _stored(inf, s, *args)
     if function is ARRAY["view"]:
         return _viewed(inf, s, args, kwargs)
     if function is np.ndarray.__new__:
@@ -236,6 +251,8 @@ def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
         return None
     if function in UNARY_DUNDERS and _method(inf, args[0], UNARY_DUNDERS[function]):
         return None
+    if function is ARRAY["__getitem__"]:
+        return computed(inf, s, function, args, lambda plain: inf.perform("getitem", plain))
     function = _FUNCTIONS.get(function, function)
     if function in _CONVERSIONS and not kwargs and not _method(inf, args[0], f"__{function.__name__}__"):
         return alias(inf, s, inf.call(Constant(function), [plainly(inf, x) for x in args]))
@@ -284,17 +301,21 @@ _OF_NEW: Final = ("subtype", "shape", "dtype", "buffer")
 
 def _in_memory(inf: Path, s: Statement, given: dict[str, Operand]) -> Abstract | None:
     """``ndarray.__new__(cls, shape, dtype, buffer)``: an array in all of the memory of another one."""
-    if set(given) != set(_OF_NEW):
+    order = known_value(inf, given.pop("order", Constant("C")))
+    if order not in ("C", "F") or set(given) != set(_OF_NEW):
         return None
     array = given["buffer"]
     cls, dtype, value = (known_value(inf, given["subtype"]), known_value(inf, given["dtype"]), inf.type_of(array))
     if not isinstance(value, Array) or value.scalar or not is_derived_class(cls) or np.dtype(dtype) != value.dtype:
         return None
-    sizes = [math.prod(map(inf.pin, parts(inf, x))) for x in (given["shape"], inf.perform("getattr", [array], "shape"))]
+    asked, held = (
+        tuple(map(inf.pin, parts(inf, x))) for x in (given["shape"], inf.perform("getattr", [array], "shape"))
+    )
     flags = inf.perform("getattr", [array], "flags")
-    if sizes[0] != sizes[1] or not inf.pin(inf.perform("getattr", [flags], "c_contiguous")):
+    in_order = inf.pin(inf.perform("getattr", [flags], f"{order.lower()}_contiguous"))
+    if math.prod(asked) != math.prod(held) or not in_order or order == "F" and asked != held:
         return None
-    shown = inf.call(Constant(np.reshape), [array, given["shape"]])
+    shown = array if asked == held else inf.call(Constant(np.reshape), [array, given["shape"]])
     return alias(inf, s, made_array(inf, cls, shown, Constant(None)))
 
 

@@ -23,13 +23,16 @@ from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.trying import example_for, tried
 from autodiff_hook.transform.specialise.wording import named
 
+_JOINING: Final = (np.concatenate, np.hstack, np.vstack, np.stack)
+"""Functions that make a new array, whose ``__array_finalize__`` is given None."""
 _OWN_PROTOCOLS: Final = ("__array__", "__array_interface__", "__array_struct__", "__array_prepare__", "__buffer__")
 _ASKED: Final = ("__array_ufunc__", "__array_function__")
 
 
 def is_derived_class(cls: Any) -> bool:
     """Whether arrays of a class are objects that follow the rules of NumPy in all that the class does not say."""
-    return issubclass(cls, np.ndarray) and cls is not np.ndarray and cls.__module__.partition(".")[0] != "numpy"
+    is_native = cls.__module__.partition(".")[0] == "numpy" and not issubclass(cls, np.matrix)
+    return issubclass(cls, np.ndarray) and cls is not np.ndarray and not is_native
 
 
 def is_derived(value: Abstract, inf: Path) -> TypeGuard[Fresh | Outside]:
@@ -69,9 +72,9 @@ def _require_plain(inf: Path, cls: type) -> None:
     inf.world.members(cls)
     found = {name: find_in_type(cls, name) for name in (*_ASKED, *_OWN_PROTOCOLS, "__array_priority__")}
     own = {name: said for name, said in found.items() if said is not ARRAY.get(name)}
-    by_ufunc = type(own.get("__array_ufunc__")) is FunctionType
+    first = issubclass(cls, np.matrix) or type(own.get("__array_ufunc__")) is FunctionType
     asked = all(type(own[name]) is FunctionType for name in _ASKED if name in own)
-    if not asked or any(name in own for name in _OWN_PROTOCOLS) or "__array_priority__" in own and not by_ufunc:
+    if not asked or any(name in own for name in _OWN_PROTOCOLS) or "__array_priority__" in own and not first:
         raise Refused(f"{named(cls)} says by itself what NumPy makes of it")
 
 
@@ -99,17 +102,25 @@ def plainly(inf: Path, operand: Operand) -> Operand:
     return inf.made(list, held) if is_list else inf.perform("build_tuple", held)
 
 
-def _example(inf: Path, operand: Operand) -> Any:
+def example_in(inf: Path, operand: Operand) -> Any:
     """What a value was with the arguments at hand, arrays of derived classes with the attributes that are known."""
     value = inf.type_of(operand)
-    if is_derived(value, inf) and isinstance(value, Fresh):
-        found = example_of(inf.type_of(inf.present(inf.numbers[value.made]))).view(value.cls)
-        known = {k: example_of(inf.type_of(x)) for k, x in inf.members(value.made).items()}
+    if is_derived(value, inf):
+        if isinstance(value, Fresh):
+            array, attributes = example_of(inf.type_of(inf.present(inf.numbers[value.made]))), inf.members(value.made)
+        else:
+            array, owner = value.example, inf.final(operand)
+            attributes = {name: x for (other, name), x in inf.assigned.items() if other is owner}
+            if not attributes:
+                return array
+        found = array.view(value.cls)
+        vars(found).update(getattr(array, "__dict__", {}))
+        known = {k: example_of(inf.type_of(x)) for k, x in attributes.items()}
         vars(found).update({k: x for k, x in known.items() if x is not MISSING})
         return found
     made = isinstance(value, Container) and value.cls is list
     if made or holds(inf, operand) and not isinstance(value, Outside):
-        held = [_example(inf, x) for x in parts(inf, operand)]
+        held = [example_in(inf, x) for x in parts(inf, operand)]
         return held if made else tuple(held)
     return example_for(value)
 
@@ -128,7 +139,7 @@ def computed(
     if asked is not None:
         return asked
     given = [*args, *named_args.values()]
-    examples = [_example(inf, x) for x in given]
+    examples = [example_in(inf, x) for x in given]
     count = len(args)
     found = tried(function, examples[:count], dict(zip(named_args, examples[count:])))
     plain = [plainly(inf, x) for x in given]
@@ -148,13 +159,16 @@ def _classed(inf: Path, function: Any, given: list[tuple[Operand, Any]], found: 
         _require_same(function, found, example_of(inf.type_of(result)))
         return result
     source = next((operand for operand, example in given if type(example) is cls), None)
+    if function in _JOINING:
+        source = Constant(None)
     if source is None:
         raise Refused(f"{named(function)} makes an array of {named(cls)} of others")
     wrap = look(inf, cls, "__array_wrap__")
     if type(wrap) is FunctionType and not overrides.only_shows(function):
         return _wrapped(inf, wrap, function, source, [x for x, _ in given], result)
-    _require_same(function, np.asarray(found), example_of(inf.type_of(result)))
-    return made_array(inf, cls, result, source)
+    made = made_array(inf, cls, result, source)
+    _require_same(function, np.asarray(found), example_of(inf.type_of(inf.numbers[made])))
+    return made
 
 
 def _wrapped(

@@ -67,7 +67,7 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, done(operator.getitem, value.value, inf.pin(key)))
     sequence = owner in inf.tuples or isinstance(value, Container) and value.cls is list
     if sequence or isinstance(value, Tuple) and value.cls is not dict:
-        where = _place(inf, key)
+        where = place(inf, key)
         held = parts(inf, owner)
         if isinstance(where, slice):
             chosen = held[where]
@@ -99,7 +99,7 @@ def got(inf: Path, s: Statement, owner: Operand, value: Outside, args: Args) -> 
 def _of_list(inf: Path, s: Statement, value: List) -> Abstract:
     """``items[key]`` of a list of numbers."""
     owner, key = s.operands
-    index = _place(inf, key)
+    index = place(inf, key)
     if type(index) is not int:
         return new(inf, list, elements(inf, owner, value)[index])
     if not -len(value.example) <= index < len(value.example):
@@ -113,7 +113,7 @@ def _is_key(value: Abstract) -> bool:
     return isinstance(value, (Known, Number))
 
 
-def _place(inf: Path, key: Operand) -> Any:
+def place(inf: Path, key: Operand) -> Any:
     """An index, a key or a slice: it decides about the way."""
     return slice(*map(inf.pin, inf.slices[key])) if key in inf.slices else as_key(inf, key)
 
@@ -133,7 +133,7 @@ def setitem(inf: Path, s: Statement) -> Abstract:
     """``owner[key] = value`` of a container."""
     owner, key, value = s.operands
     owner = changeable(inf, owner)
-    where, held = _place(inf, key), inf.changed(owner)
+    where, held = place(inf, key), inf.changed(owner)
     done(operator.setitem, held, where, parts(inf, value) if isinstance(where, slice) else value)
     return known_as(inf, s, None)
 

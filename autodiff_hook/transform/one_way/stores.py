@@ -13,6 +13,7 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.overlaps import in_pieces
 from autodiff_hook.transform.one_way import given_arrays
+from autodiff_hook.transform.one_way.containers import parts
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
@@ -206,13 +207,24 @@ def replace(inf: Path, owner: Operand, result: Operand) -> None:
 def assign_shape(inf: Path, owner: Operand, shape: Operand) -> None:
     """``array.shape = shape``: from now on it is a view of what it was, which is not stored into."""
     _require_own(inf, owner)
-    if not example_of(inf.type_of(owner)).flags.c_contiguous:
-        raise Refused("an array gets another shape whose items do not lie one after the other")
-    inf.require_in_order(owner)
-    result = inf.perform("call_method", [owner, shape], ("reshape", ()))
+    result = of_shape(inf, owner, shape)
     inf.viewing.pop(result, None)
     inf.own.discard(result)
     inf.versions[owner] = result
+
+
+def of_shape(inf: Path, array: Operand, shape: Operand) -> Operand:
+    """A view of an array that has another shape."""
+    example = example_of(inf.type_of(array))
+    asked = [inf.pin(x) for x in parts(inf, shape)] if example.ndim == 1 else []
+    if len(asked) == 2 and 1 in asked and max(asked) == len(example):
+        key = (Constant(slice(None)), Constant(None))
+        return inf.perform("getitem", [array, inf.perform("build_tuple", [*key[:: 1 if asked[1] == 1 else -1]])])
+    if example.ndim > 1:
+        if not example.flags.c_contiguous:
+            raise Refused("an array gets another shape whose items do not lie one after the other")
+        inf.require_in_order(array)
+    return inf.perform("call_method", [array, shape], ("reshape", ()))
 
 
 def _require_own(inf: Path, owner: Operand) -> None:

@@ -23,12 +23,12 @@ def has_count(value: Abstract) -> TypeGuard[Tuple]:
 def require_count(
     run: Callable[..., Any], types: list[Abstract], named_types: dict[str, Abstract], result: Abstract
 ) -> None:
-    """Refuse a tuple or a list that has another number of items where arrays have other lengths."""
-    arrays = any(isinstance(t, Array) for t in (*types, *named_types.values()))
+    """Refuse a tuple or a list that has another number of items where arrays have other lengths, or more axes."""
+    arrays = [t for t in (*types, *named_types.values()) if isinstance(t, Array)]
     if not has_count(result) or not arrays or package_of(getattr(run, "__objclass__", run)) not in _CHECKING:
         return
     counts = set()
-    for change in (_shorter, _longer):
+    for change in (_shorter, _longer, *([_deeper] if any(t.ndim is None for t in arrays) else ())):
         with contextlib.suppress(Refused):
             options = {k: change(t) for k, t in named_types.items()}
             counts.add(_counts(tried(run, list(map(change, types)), options)))
@@ -49,6 +49,12 @@ def _shorter(value: Abstract) -> Any:
     """An example of a value; of an array, one that is shorter along all axes that allow it."""
     example = example_for(value)
     return example[tuple([slice(max(n - 1, 1)) for n in example.shape])] if isinstance(value, Array) else example
+
+
+def _deeper(value: Abstract) -> Any:
+    """An example of a value; of an array that may have any number of axes, one that has one more."""
+    example = example_for(value)
+    return example[None] if isinstance(value, Array) and value.ndim is None else example
 
 
 def _longer(value: Abstract) -> Any:

@@ -179,6 +179,8 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
             tuple(Number(INT.types, example=n) for n in lengths) if len(lengths) == value.ndim else (INT,) * value.ndim
         )
         return pure(inf, s, Tuple(items, example=lengths))
+    if name in ("shape", "strides") and value.ndim is None and not inf.one_way:
+        raise Refused(f"the {name} of an array of any number of axes")
     if name == "ndim" and value.ndim is not None:
         return known_as(inf, s, value.ndim)
     if name == "size":
@@ -282,6 +284,8 @@ def _native_class(value: Abstract) -> Any:
         return next(iter(types))
     if isinstance(value, Instance) and draws.is_own([value]):
         return value.cls
+    if inert_class(value) is slice:
+        return slice
     return np.ndarray if isinstance(value, Array) and not value.scalar else None
 
 

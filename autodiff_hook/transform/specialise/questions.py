@@ -122,6 +122,17 @@ def _slice(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     return inf.evaluate(inf, s)
 
 
+def _indices(inf: Inference, s: Statement, args: Args) -> Abstract | None:
+    """``slice.indices(length)``."""
+    types = [inf.type_of(x) for x in args]
+    if len(types) != 2 or inert_class(types[0]) is not slice or number_types(types[1]) != INT.types:
+        return None
+    found = slice.indices(*map(example_of, types))
+    if all(isinstance(t, Known) for t in types):
+        return known_as(inf, s, found)
+    return pure(inf, s, Tuple(tuple(Number(INT.types, example=n) for n in found), example=found))
+
+
 def _enumerate(inf: Inference, s: Statement, args: Args) -> Abstract:
     item = item_of(inf, inf.type_of(_listed(inf, s, args)[0]))
     return pure(inf, s, Iterator(_together(Number(INT.types, example=0), item)))
@@ -323,6 +334,7 @@ QUESTIONS: Final[dict[Any, Question]] = {
     len: _len,
     range: _range,
     slice: _slice,
+    slice.indices: _indices,
     enumerate: _enumerate,
     zip: _zip,
     reversed: _reversed,
