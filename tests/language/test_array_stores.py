@@ -1022,14 +1022,27 @@ def test_results_are_written_to_an_array_of_another_form_as_numpy_does(name):
             np.testing.assert_equal(_or_its_error(values), expected)
 
 
+def refused(store, *args):
+    try:
+        store(*args)
+    except TypeError:
+        return True
+    return False
+
+
 @gradient_at(V)
 def test_what_handles_that_a_result_is_refused(x):
-    counts = np.arange(4)
-    try:
-        np.multiply(counts, x, out=counts)
-    except TypeError:
-        counts = counts * x * x
-    return (counts * W).sum()
+    counts, total = np.arange(4), 0.0
+    if refused(lambda: np.multiply(counts, x, out=counts)):
+        total += (counts * x * x) @ W
+    if refused(np.copyto, counts, x):
+        total += np.sum(x**3)
+    if refused(np.putmask, counts, x > 0.0, x):
+        total += np.sum(x**2)
+    if refused(np.place, counts, x > 0.0, x):
+        total *= x[0]
+    np.copyto(counts, x * 3.1, casting="unsafe")
+    return total + (counts * W) @ x
 
 
 def _flat_items(a):
