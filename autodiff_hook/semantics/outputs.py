@@ -41,6 +41,8 @@ def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
             require_apart(out, piece)
     if isinstance(function, np.ufunc) and "where" in kwargs and function.nout == 1 and out is not ...:
         target, before = (out[0], own and own[0]) if isinstance(out, tuple) else (out, own)
+        # What NumPy does not store there it refuses, whatever is chosen.
+        function(*args, out=np.empty_like(target, subok=False), **{**named, "where": False})
         return enter(alg, (None, before, None, *tokens[1:]), library.stored_part, (target, function, *args), named)
     # What is written to an array no class has a say of.
     again = converted(alg, function, args, tokens[1:]) if any(map(wraps, args)) else None
@@ -49,6 +51,7 @@ def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
     )
     if out is ...:
         return apply(alg, (None, token), np.asarray, (value,), {})
+    value = _as_written(function, args, named, out, value)
     if not isinstance(out, tuple):
         return _stored(alg, own, out, value, token)
     own = (None,) * len(out) if own is None else own
@@ -57,6 +60,24 @@ def call_with_out(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwarg
     tokens = (None,) * len(out) if token is None else token
     pairs = [_stored(alg, *row) for row in zip(own, out, value, tokens)]
     return tuple([item for item, _ in pairs]), tuple([moving for _, moving in pairs])
+
+
+def _as_written(function: Any, args: Args, named: Kwargs, out: Any, value: Any) -> Any:
+    """A result as NumPy writes it: for an array of another form it computes with other numbers, or refuses."""
+    arrays, results = (out, value) if isinstance(out, tuple) and len(out) > 1 else ([out], [value])
+    if isinstance(out, tuple) and len(out) == 1:
+        arrays = out
+    if all(map(_is_like, arrays, results)):
+        return value
+    written = [array if array is None else np.empty_like(array) for array in arrays]
+    return function(*args, **named, out=tuple(written) if isinstance(out, tuple) else written[0])
+
+
+def _is_like(array: Any, result: Any) -> bool:
+    """Whether a result has the form of the array for it; objects and arrays of other classes are not asked."""
+    if type(array) is not np.ndarray or array.dtype.hasobject:
+        return True
+    return bool(array.shape == np.shape(result) and array.dtype == getattr(result, "dtype", None))
 
 
 def _stored(alg: Algebra, before: Any, target: Any, value: Any, token: Any) -> Result:

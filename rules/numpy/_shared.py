@@ -11,7 +11,7 @@ import numpy as np
 
 from autodiff_hook.cotangents import NotImplementedCotangent
 from autodiff_hook.extend import linear
-from autodiff_hook.registry import Deferred, nondifferentiable, registry
+from autodiff_hook.registry import Deferred, registry
 from autodiff_hook.signatures import Any, Kind
 
 REAL = frozenset({float, np.float64})
@@ -93,7 +93,12 @@ def reshaped(c, x):
     return unbroadcast(np.reshape(c, np.shape(x)), x)
 
 
-linear(unbroadcast, "c, x", lambda ȳ, c: widened(ȳ, c), kinds=((),))
+linear(
+    unbroadcast,
+    "c, x",
+    lambda ȳ, c, x: widened(collect(ȳ, x) if isinstance(x, (list, tuple)) else ȳ, c),
+    kinds=((),),
+)
 
 
 def float_dtype(x):
@@ -104,8 +109,6 @@ def float_dtype(x):
 
 def expand(c, x):
     """``c`` broadcast to the shape of ``x``, in its precision: the transpose of ``unbroadcast``."""
-    if isinstance(c, (list, tuple)):
-        c = collect(c, np.zeros(np.shape(x)[np.ndim(x) - nesting(c) :]))
     if not isinstance(x, np.ndarray):
         # A scalar of NumPy's may stand for an array without axes, which is indexed.
         return np.float64(c) if c.__class__ is float and isinstance(x, np.generic) else c
@@ -202,12 +205,6 @@ linear(nest, "c, x", lambda ȳ, x: collect(ȳ, x), kinds=((),))
 def collect(c, x):
     """Nested lists and tuples of cotangents of ``x`` as one array, None being zeros."""
     return np.array(_without_none(c, x))
-
-
-@nondifferentiable
-def nesting(c):
-    """How many axes nested lists and tuples of cotangents have."""
-    return 1 + max(map(nesting, c), default=0) if isinstance(c, (list, tuple)) else np.ndim(c)
 
 
 def _without_none(c, x):

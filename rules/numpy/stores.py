@@ -18,10 +18,18 @@ def plainly(array):
     return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
 
 
+@nondifferentiable
+def require_stored(function, array, values, *args):
+    """Raise what NumPy raises where it does not store values of their type: it is asked to, in another array."""
+    if np.asarray(values).dtype != array.dtype:
+        function(np.empty_like(array), *args)
+
+
 @defines(np.copyto)
 def copyto(dst, src, casting="same_kind", where=True):
     """``np.copyto``: what is in the array already has its place in a mask."""
     dst = plainly(dst)
+    require_stored(np.copyto, dst, src, src, casting, where)
     if where is True:
         dst[...] = src
         return
@@ -37,6 +45,7 @@ def place(arr, mask, vals):
     if count and not len(given):
         raise ValueError("Cannot insert from an empty array!")
     if count:
+        require_stored(np.place, arr, vals, mask, vals)
         plainly(arr)[chosen] = given[np.arange(count) % len(given)]
 
 
@@ -45,6 +54,7 @@ def putmask(a, mask, values):
     """``np.putmask``: the values of the same places, again and again, where the mask is true."""
     chosen, given = np.asarray(mask, bool).reshape(a.shape), np.ravel(values)
     if len(given):
+        require_stored(np.putmask, a, values, mask, values)
         plainly(a)[chosen] = given[np.flatnonzero(chosen) % len(given)]
 
 

@@ -189,13 +189,19 @@ def single(out):
     return out[0] if isinstance(out, tuple) else out
 
 
+@nondifferentiable
+def written_in(dtype, out):
+    """The type that ``reduce`` computes with: that of the array for its result, if nothing is said."""
+    return single(out).dtype if dtype is None else dtype
+
+
 def reduced_objects(ufunc, array, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
     return into(out, elementwise.reduced(OPERATIONS[ufunc], array, axis, keepdims, initial, where))
 
 
 def reduced(ufunc, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True):
     if out is not None:
-        return into(single(out), ufunc.reduce(array, axis, dtype, None, keepdims, initial, where))
+        return into(single(out), ufunc.reduce(array, axis, written_in(dtype, out), None, keepdims, initial, where))
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     options = {} if initial is np._NoValue else {"initial": initial}
     if where is not True:
@@ -247,7 +253,7 @@ def single_axis(a, axis):
 @defines(np.ufunc.accumulate)
 def accumulate(ufunc, array, /, axis=0, dtype=None, out=None):
     if out is not None:
-        return into(single(out), ufunc.accumulate(array, axis, dtype))
+        return into(single(out), ufunc.accumulate(array, axis, written_in(dtype, out)))
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     axis = single_axis(a, axis)
     if ufunc in ACCUMULATIONS:
@@ -274,7 +280,7 @@ method_of(np.ufunc.accumulate, accumulation)
 @defines(np.ufunc.reduceat)
 def reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
     if out is not None:
-        return into(single(out), ufunc.reduceat(array, indices, axis, dtype))
+        return into(single(out), ufunc.reduceat(array, indices, axis, written_in(dtype, out)))
     a = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     axis = single_axis(a, axis)
     rows = np.moveaxis(a, axis, 0)

@@ -987,6 +987,64 @@ def test_what_is_written_in_python_for_a_result_is_stored(x):
     return np.sum(W * a) + np.sum(W * b) + np.sum(W * c) + np.sum(W * d)
 
 
+def _or_its_error(f, *args):
+    try:
+        return f(*args)
+    except (TypeError, ValueError) as error:
+        return type(error), str(error)
+
+
+OTHER_FORMS = {
+    "sum": lambda x: np.sum(x, axis=0, out=np.zeros(2)),
+    "mean": lambda x: np.mean(x, axis=0, out=np.zeros(2)),
+    "std": lambda x: x.std(axis=0, out=np.zeros(2)),
+    "cumsum": lambda x: np.cumsum(x, out=np.zeros(4)),
+    "reduce": lambda x: np.multiply.reduce(x, out=np.zeros(2)),
+    "accumulate": lambda x: np.add.accumulate(x, out=np.zeros((2, 2))),
+    "einsum": lambda x: np.einsum("ij,jk", x, x, out=np.zeros((2, 2))),
+    "a ufunc": lambda x: np.exp(x, out=np.zeros((3, 2, 2))),
+    "whole numbers": lambda x: np.add(x, x, out=np.zeros((2, 2), int)),
+    "a part of whole numbers": lambda x: np.add(x, x, out=np.zeros((2, 2), int), where=x > 0.5),
+    "reals": lambda x: np.multiply(x, 1j, out=np.zeros((2, 2))),
+    "too many axes": lambda x: np.sum(x, axis=0, out=np.zeros((1, 2))),
+    "a longer axis": lambda x: np.sum(x, axis=0, keepdims=True, out=np.zeros((2, 2))),
+    "another type than dot has": lambda x: np.dot(x, x, out=np.zeros((2, 2))),
+    "two results": lambda x: np.divmod(x, 0.3, out=(np.zeros((2, 2)), np.zeros((2, 2), int))),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_FORMS)
+def test_results_are_written_to_an_array_of_another_form_as_numpy_does(name):
+    f, x = OTHER_FORMS[name], np.array([[0.1, 0.7], [1.3, 1e-8]], np.float32)
+    expected = _or_its_error(f, x)
+    for _ in range(3):
+        for values in (lambda: pullback(f, x)[0], lambda: jvp(f, (x,), (x,))[0]):
+            np.testing.assert_equal(_or_its_error(values), expected)
+
+
+def refused(store, *args):
+    try:
+        store(*args)
+    except TypeError:
+        return True
+    return False
+
+
+@gradient_at(V)
+def test_what_handles_that_a_result_is_refused(x):
+    counts, total = np.arange(4), 0.0
+    if refused(lambda: np.multiply(counts, x, out=counts)):
+        total += (counts * x * x) @ W
+    if refused(np.copyto, counts, x):
+        total += np.sum(x**3)
+    if refused(np.putmask, counts, x > 0.0, x):
+        total += np.sum(x**2)
+    if refused(np.place, counts, x > 0.0, x):
+        total *= x[0]
+    np.copyto(counts, x * 3.1, casting="unsafe")
+    return total + (counts * W) @ x
+
+
 def _flat_items(a):
     a.flat[1:] = a[:-1]
 

@@ -8,6 +8,7 @@ from in_all_orders import check_orders
 from numpy_checks import normal
 
 import autodiff_hook as ad
+from autodiff_hook.api import generic_hvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_rule
 
@@ -194,6 +195,16 @@ def test_normal_vectors_by_the_cholesky_factor():
         return np.random.default_rng(3).multivariate_normal(mean, cov, method="cholesky")
 
     check_orders(f, normal(3), normal(3, 3))
+
+
+@pytest.mark.parametrize("options", [{}, {"method": "cholesky"}], ids=str)
+def test_normal_vectors_with_lists_of_numbers(options):
+    def f(x):
+        return np.sum(np.random.default_rng(3).multivariate_normal([x, 1.0], [[1.0, 0.0], [0.0, x]], **options))
+
+    ahead, behind = (ad.gradient(f, 1.3 + step)[0] for step in (1e-5, -1e-5))
+    for second in (ad.hvp, generic_hvp):
+        assert second(f, (1.3,), (1.0,))[0] == pytest.approx((ahead - behind) / 2e-5, rel=1e-6)
 
 
 @pytest.mark.parametrize("owner", OWNERS)

@@ -12,7 +12,10 @@ from autodiff_hook.runtime.overlaps import in_pieces
 from autodiff_hook.transform.specialise.abstract import Abstract, Array
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.lattice import number_types
+from autodiff_hook.transform.specialise.plans import alias, checked, known_as
+from autodiff_hook.transform.specialise.program import Given
+from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
 from autodiff_hook.transform.specialise.views import may_show, store_before
 
 
@@ -50,7 +53,9 @@ def _write_done(s: Statement, value: Operand) -> None:
 
 
 def _part_written(inf: Inference, s: Statement, function: Any, args: Args, where: Operand, out: Operand) -> Abstract:
-    _store(inf, s, out, *_chosen_part(inf, s, function, args, where, out))
+    chosen, part = _chosen_part(inf, s, function, args, where, out)
+    _require_same_dtype(inf.type_of(out), inf.type_of(part))
+    _store(inf, s, out, chosen, part)
     return _done(inf, s, out)
 
 
@@ -58,9 +63,35 @@ def _result_written(
     inf: Inference, s: Statement, function: Any, args: Args, rest: Kwargs, out: Operand
 ) -> Abstract | None:
     made = Statement("call", [Constant(function), *args, *rest.values()], Variable(), tuple(rest), s.position)
+    # A ufunc broadcasts to the array; what else there is wants an array of the shape of the result.
+    exact = Constant(not isinstance(function, np.ufunc))
+    like = Statement("call", [Constant(require_like), out, made.made, exact], Variable(), (), s.position)
     store = Statement("setitem", [out, Constant(Ellipsis), made.made], None, None, s.position)
     _write_done(s, out)
-    return inf.first(made, store)
+    return inf.first(made, like, store)
+
+
+def require_like(array: Any, result: Any, exact: bool) -> None:
+    """Give up where NumPy computes with other numbers, or refuses, since the array for a result has another form."""
+    if array.dtype != result.dtype or exact and array.shape != np.shape(result):
+        raise Given("a result for which there is an array of another form")
+
+
+def _like(inf: Inference, s: Statement, args: Args) -> Abstract:
+    array, result = map(inf.type_of, args[:2])
+    _require_same_dtype(array, result)
+    sure = args[2] == Constant(False) and isinstance(array, Array) and array.dtype is not None
+    return known_as(inf, s, None) if sure else checked(inf, s, args)
+
+
+def _require_same_dtype(array: Abstract, result: Abstract) -> None:
+    """Refuse what is of another dtype than the array for it, if that is known."""
+    types = frozenset({result.dtype.type}) if isinstance(result, Array) and result.dtype else number_types(result)
+    if isinstance(array, Array) and array.dtype and types and types != frozenset({array.dtype.type}):
+        raise Refused("a result for which there is an array of another type")
+
+
+OF_ALL_WAYS[require_like] = _like
 
 
 def _chosen_part(
