@@ -48,7 +48,18 @@ def in_scope(ctx: Scope, function: Any) -> bool:
         return True
     module = config.module_of(function)
     name = module or _unnamed(function)
-    return name in ctx.modules or config.module_in_scope(module, function.__globals__) or is_own(name)
+    if name in ctx.modules or config.module_in_scope(module, function.__globals__) or is_own(name):
+        return True
+    return _decorates(ctx, function, name)
+
+
+def _decorates(ctx: Scope, function: Any, module: str) -> bool:
+    """Whether a function was put around one in scope by a decorator of another package, which is followed with it."""
+    wrapped = function.__dict__.get("__wrapped__")
+    if type(wrapped) is not FunctionType or wrapped is function or in_library(function) or not in_scope(ctx, wrapped):
+        return False
+    ctx.modules.add(module)
+    return True
 
 
 def is_own(module: str) -> bool:

@@ -139,3 +139,40 @@ def test_classes_of_a_module_that_cannot_be_imported(sample, path):
         "assert ad.gradient(Frozen.__post_init__.__globals__['PROGRAMS'][0][0], 3.0, 5.0) == (30.0, 9.0)\n",
         **path,
     )
+
+
+DECORATORS = """
+import functools
+
+def fix(args):
+    return tuple(args)
+
+def put_around(caller):
+    def decorate(function):
+        @functools.wraps(function)
+        def around(*args):
+            return caller(function, *fix(args))
+        return around
+    return decorate
+"""
+
+
+@paths
+def test_decorators_of_other_packages(sample, path):
+    sample.write("decorators.py", DECORATORS)
+    sample.write(
+        "decorated.py",
+        "import decorators\n"
+        "def twice(function, x):\n    return 2 * function(x)\n"
+        "@decorators.put_around(twice)\n@decorators.put_around(twice)\ndef f(x):\n    return x * x\n",
+    )
+    sample.check(
+        MAKE
+        + """
+from decorated import f
+assert not slope(f)
+with ad.install("decorated"):
+    assert slope(f)
+""",
+        **path,
+    )
