@@ -1,4 +1,4 @@
-"""How many values are spread into a call: as many as the callable takes, or as there are at hand."""
+"""How many there are: values that are spread into a call, as many as it takes or as are at hand, and axes of arrays."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.transform.specialise import named_tuples, raises_when
-from autodiff_hook.transform.specialise.abstract import Array, Bound, Closure, Known, List, Tuple
+from autodiff_hook.transform.specialise.abstract import INT, Abstract, Array, Bound, Closure, Known, List, Number, Tuple
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import known
 from autodiff_hook.transform.specialise.lists import item_of_list
-from autodiff_hook.transform.specialise.plans import checked, spread
+from autodiff_hook.transform.specialise.plans import checked, pure, spread
 from autodiff_hook.transform.specialise.program import PURE, TAKE, Given
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 
@@ -89,5 +89,32 @@ def alike(*items: Any) -> None:
         raise Given("a zip of several lengths")
 
 
+def shape_of(inf: Inference, s: Statement, array: Array, count: int) -> Abstract:
+    """The shape of an array of so many axes."""
+    lengths = np.shape(array.example)
+    items = tuple([Number(INT.types, example=n) for n in lengths]) if len(lengths) == count else (INT,) * count
+    return pure(inf, s, Tuple(items, example=lengths))
+
+
+def of_as_many_axes(inf: Inference, s: Statement, array: Array, operand: Operand) -> Abstract:
+    """The same of one that may have any number of axes: it has to have as many as its example."""
+    count = np.ndim(array.example)
+    s.op, s.operands, s.data = "call", [Constant(_shape), operand, Constant(count)], ()
+    return shape_of(inf, s, array, count)
+
+
+def _shape(array: Any, count: int) -> Any:
+    if array.ndim != count:
+        raise Given("an array has another number of axes")
+    return array.shape
+
+
+def _shape_again(inf: Inference, s: Statement, args: Args) -> Abstract:
+    array, count = inf.type_of(args[0]), args[1]
+    assert isinstance(array, Array) and isinstance(count, Constant)
+    return shape_of(inf, s, array, count.value)
+
+
+QUESTIONS[_shape] = _shape_again
 QUESTIONS[exactly] = QUESTIONS[alike] = checked
 QUESTIONS[raises_when.has_item] = QUESTIONS[raises_when.raises] = raises_when.answered

@@ -33,6 +33,7 @@ from autodiff_hook.transform.specialise import (
 from autodiff_hook.transform.specialise.abstract import (
     BOOL,
     INT,
+    MISSING,
     Abstract,
     Array,
     Bound,
@@ -56,6 +57,7 @@ from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import REAL, built_class, inert_class, number_types, plain_types
+from autodiff_hook.transform.specialise.lengths import of_as_many_axes, shape_of
 from autodiff_hook.transform.specialise.objects import class_of, is_followed, is_object, keeps_number, look
 from autodiff_hook.transform.specialise.of_containers import VIEWS
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, is_only_iterated, known_as, pure
@@ -174,11 +176,9 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
     if value.scalar:
         raise Refused(f"the attribute {name} of an array or a scalar")
     if name == "shape" and value.ndim is not None:
-        lengths = np.shape(value.example)
-        items = (
-            tuple(Number(INT.types, example=n) for n in lengths) if len(lengths) == value.ndim else (INT,) * value.ndim
-        )
-        return pure(inf, s, Tuple(items, example=lengths))
+        return shape_of(inf, s, value, value.ndim)
+    if name == "shape" and not inf.one_way and value.example is not MISSING:
+        return of_as_many_axes(inf, s, value, owner)
     if name in ("shape", "strides") and value.ndim is None and not inf.one_way:
         raise Refused(f"the {name} of an array of any number of axes")
     if name == "ndim" and value.ndim is not None:

@@ -127,6 +127,8 @@ def _indices(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     types = [inf.type_of(x) for x in args]
     if len(types) != 2 or inert_class(types[0]) is not slice or number_types(types[1]) != INT.types:
         return None
+    if MISSING in map(example_of, types):
+        return None
     found = slice.indices(*map(example_of, types))
     if all(isinstance(t, Known) for t in types):
         return known_as(inf, s, found)
