@@ -55,8 +55,8 @@ async def waits(x):
         return item
 
 
-def looks():
-    return vars()
+async def yields(x):
+    yield x
 
 
 class Model:

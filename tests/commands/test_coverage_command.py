@@ -85,10 +85,9 @@ def test_the_default_are_the_modules_with_rules(command):
 
 def test_own_source_is_followed_to_what_has_no_derivative(reaching):
     module, weight = reaching
-    assert module.names["own source"] == ["clear"]
-    assert module.names["in part"] == ["Weight", "frames", "native", "through"]
+    assert module.names["own source"] == ["clear", "frames"]
+    assert module.names["in part"] == ["Weight", "native", "through"]
     assert module.obstacles["through"] == module.obstacles["Weight"] == ("zlib.crc32",)
-    assert "eval" in module.obstacles["frames"][0] or "locals" in module.obstacles["frames"][0]
     assert weight.names["own source"] == ["half", "light", "nothing"] and weight.names["in part"] == ["heavy"]
     assert (module.total, weight.total) == (5, 4)
 
