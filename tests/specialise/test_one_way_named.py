@@ -195,6 +195,29 @@ def test_what_is_bound_by_signatures(f):
     assert GENERIC or "typed for one way" in str(ad.explain(f, 0.7))
 
 
+def told(x, a=2.0, *, b=3.0):
+    return x * a * b
+
+
+told.__signature__ = inspect.signature(inner)
+
+
+def by_names(x):
+    args, rest, _, defaults, options, given, _ = inspect.getfullargspec(Scaling.scale)
+    args.append("own")
+    found = inspect.getcallargs(Scaling.scale, x, x * x, b=x)
+    Keeper().keep(x)
+    told_of = inspect.signature(told).parameters
+    return found["a"] * found["b"] * len(args) + len(told_of) * x + len(defaults or ()) * x * x + (rest is None) * x
+
+
+def test_parameters_by_their_names(monkeypatch):
+    check_slopes(by_names, 0.7)
+    monkeypatch.setattr(told, "__signature__", inspect.Signature())
+    for _ in range(2):
+        check_slopes(by_names, 0.7, specialised=None)
+
+
 def test_the_signature_of_a_class_may_change(monkeypatch):
     f = lambda x: x * len(inspect.signature(Scaling).parameters)  # noqa: E731
     assert ad.gradient(f, 0.5) == (2.0,)

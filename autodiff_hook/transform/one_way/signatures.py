@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
+from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.transform.one_way import containers
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
@@ -30,7 +30,7 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
 
 _QUESTIONS: Final = (inspect.signature, inspect.getfullargspec)
-_ANSWERS: Final = (inspect.Signature, inspect.Parameter, inspect.FullArgSpec)
+_ANSWERS: Final = (inspect.Signature, inspect.Parameter)
 
 
 def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
@@ -40,10 +40,11 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
         return None
     value = inf.type_of(args[0])
     if isinstance(value, Closure) and question is function and not value.described and value.wraps is None:
-        return known_as(inf, s, function(FunctionType(value.code, {}, closure=tuple(CellType() for _ in value.cells))))
+        made = FunctionType(value.code, {}, closure=tuple(CellType() for _ in value.cells))
+        return _answer(inf, s, function(made))
     if isinstance(value, Bound) and type(value.function) is FunctionType and question is function:
         _fix(inf, value.function)
-        return known_as(inf, s, function(MethodType(value.function, object())))
+        return _answer(inf, s, function(MethodType(value.function, object())))
     if isinstance(value, Known) and type(value.value) is type and question is function:
         init = look(inf, value.value, "__init__")
         if look(inf, value.value, "__new__") is not object.__new__ or type(init) is not FunctionType:
@@ -51,16 +52,33 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
         if inf.world.answers(value.value, "__signature__"):
             raise Refused(f"the signature that {named(value.value)} tells by itself")
         _fix(inf, init)
-        return known_as(inf, s, function(value.value))
+        return _answer(inf, s, function(value.value))
     if not isinstance(value, Known) or not isinstance(value.value, (FunctionType, WrapperDescriptorType, type(np.sum))):
         return None
     if question is not function:
         answer = function(value.value)
-        found = inf.emit("call", Constant(function), args[0], abstract=Instance(type(answer)), data=())
-        inf.guard(inf.emit("is", found, Constant(answer), abstract=BOOL), True)
+        kind = Instance(type(answer))
+        _require_same(inf, inf.emit("call", Constant(function), args[0], abstract=kind, data=()), answer)
         return known_as(inf, s, answer)
     _fix(inf, value.value)
-    return known_as(inf, s, function(value.value))
+    return _answer(inf, s, function(value.value))
+
+
+def _answer(inf: Path, s: Statement, found: Any) -> Abstract:
+    """A signature, or a tuple of what there is to know, whose lists and dicts are the program's own."""
+    if type(found) is not inspect.FullArgSpec:
+        return known_as(inf, s, found)
+    return alias(inf, s, inf.call(Constant(inspect.FullArgSpec), [_made(inf, x) for x in found]))
+
+
+def _made(inf: Path, value: Any) -> Operand:
+    if type(value) is list:
+        return inf.made(list, list(map(Constant, value)))
+    if type(value) is dict:
+        return inf.made(dict, {key: _made(inf, x) for key, x in value.items()})
+    if not is_plain(value):
+        raise Refused(f"{named(value)} among the parameters of a function")
+    return Constant(value)
 
 
 def wrapped(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
@@ -96,10 +114,21 @@ def told_by_function(inf: Path, s: Statement, value: Closure, name: str) -> Abst
 _NAMES: Final = {"__name__": "co_name", "__qualname__": "co_qualname"}
 
 
+def _require_same(inf: Path, found: Operand, expected: Any) -> None:
+    """Guard that something is the very same."""
+    inf.guard(inf.emit("is", found, Constant(expected), abstract=BOOL), True)
+
+
+_SIGNATURE: Final = Instance(inspect.Signature)
+
+
 def _fix(inf: Path, function: Any) -> None:
     """Guard that a function, and those that it wraps, keep their parameters."""
     if inf.world.answers(function, "__signature__"):
-        raise Refused(f"the signature that {named(function)} tells by itself")
+        said = vars(function).get("__signature__") if type(function) is FunctionType else None
+        if type(said) is not inspect.Signature:
+            raise Refused(f"the signature that {named(function)} tells by itself")
+        _require_same(inf, inf.emit("getattr", Constant(function), abstract=_SIGNATURE, data="__signature__"), said)
     if type(function) is FunctionType:
         inf.world.function(function)
     if inf.world.answers(function, "__wrapped__"):
