@@ -45,7 +45,6 @@ def soon_searched(alg: Algebra, function: FunctionType, *operands: Any) -> tuple
 
 
 _MUCH: Final = 1000
-_LITTLE: Final = 100
 _named_much: Final[ByCode[bool]] = ByCode(1024)
 
 
@@ -53,7 +52,7 @@ def _is_little(operands: Any) -> bool:
     met = 0
     for items in Walk(names=False).levels(operands):
         met += len(items)
-        if met > _LITTLE:
+        if met > _MUCH:
             return False
     return True
 

@@ -19,10 +19,11 @@ def running(run: Any) -> Meaning:
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         source, *namespaces = args
-        globals_, namespace = (*namespaces, *namespaces)[:2] if namespaces else (None, None)
+        globals_, namespace = (*namespaces, None, None)[:2]
+        namespace = globals_ if namespace is None else namespace
         if globals_ is None and not kwargs:
             fail(run, "which looks for the variables of its caller: give it dicts")
-        if not kwargs and type(globals_) is type(namespace) is dict and t[0] is None and not reaches(alg, source):
+        if not kwargs and type(globals_) is dict and t[0] is None and not reaches(alg, source):
             code = compiled(source, run.__name__) if type(source) is str else source
             body = FunctionType(code, globals_) if type(code) is CodeType and not code.co_freevars else None
             if body is not None and not unsupported(body) and (some(t) or reaches(alg, body, namespace)):
@@ -35,7 +36,7 @@ def running(run: Any) -> Meaning:
     return carried
 
 
-_REASON: Final = "which runs text in what are no dicts, or code that is not followed"
+_REASON: Final = "which runs text that is computed, or not followed"
 
 
 @lru_cache(1 << 10)
