@@ -7,6 +7,7 @@ from autodiff_hook.extend import cotangents, linear, pure
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_hook.runtime.spreading import first_spread
 from autodiff_hook.signatures import Array
+from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import numbered, take_cotangent
 
@@ -88,6 +89,18 @@ def rollaxis_cotangent(ȳ, axis, start):
 linear((np.squeeze, np.ndarray.squeeze, np.generic.squeeze), "a, axis=None", lambda ȳ, a: reshaped(ȳ, a))
 linear(np.expand_dims, "a, axis", lambda ȳ, a: reshaped(ȳ, a))
 linear(np.broadcast_to, "array, shape, subok=False", lambda ȳ, array: unbroadcast(ȳ, array))
+
+
+@defines(np.broadcast_to.__wrapped__.__globals__["_broadcast_to"])
+def broadcast_of_class(array, shape, subok, readonly):
+    """What ``np.broadcast_to`` and ``np.broadcast_arrays`` do with an array of a class of its own."""
+    given = np.asanyarray(array) if subok else np.asarray(array)
+    shown = np.broadcast_to(np.ndarray.view(given, np.ndarray), shape)
+    if type(given) is np.ndarray:
+        return shown
+    shown = np.ndarray.view(shown, type(given))
+    shown.__array_finalize__(given)
+    return shown
 
 
 linear(

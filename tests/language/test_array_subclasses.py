@@ -518,6 +518,13 @@ def functions_handed_to_super(x):
     return float(total + np.mean(a, axis=0))
 
 
+def broadcast_with_its_class(x):
+    a = Super(x, x[1] * x[2])
+    wide = np.broadcast_to(a, (2, 3), subok=True)
+    first, second = np.broadcast_arrays(Info(x, info=x[0]), np.ones((2, 1)), subok=True)
+    return float(np.sum((wide * wide).value) * (wide.unit + first.info) + np.sum(np.asarray(first * second)))
+
+
 def attributes_that_are_handed_on(x):
     a = Info(np.ones(3), info=x[0] ** 2)
     return float(np.sin(a).info + (a * 2.0).info * a.copy().info + np.sort(a)[1:].info)
@@ -536,6 +543,7 @@ RIGHT = (
     *(subclass_with_an_attribute, quantity, ufuncs_handed_to_super, functions_of_a_holder),
     *(items_and_products_of_a_class, stores_into_a_subclass, results_wrapped_by_a_class, methods_that_numpy_calls),
     *(stores_by_a_class, functions_by_name, functions_handed_to_super, attributes_that_are_handed_on),
+    broadcast_with_its_class,
 )
 
 
