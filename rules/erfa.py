@@ -4,11 +4,7 @@ import numpy as np
 from erfa import ufunc
 
 from autodiff_hook.extend import cotangents
-from autodiff_rules.numpy._shared import unbroadcast
-
-
-def dot(a, b):
-    return np.sum(a * b, axis=-1)
+from autodiff_rules.numpy._shared import collect, unbroadcast
 
 
 def along_longitude(theta, phi):
@@ -17,6 +13,7 @@ def along_longitude(theta, phi):
 
 
 def along_latitude(theta, phi):
+    """How it changes with the latitude."""
     parts = -np.cos(theta) * np.sin(phi), -np.sin(theta) * np.sin(phi), np.cos(phi)
     return np.stack(np.broadcast_arrays(*parts), axis=-1)
 
@@ -24,15 +21,15 @@ def along_latitude(theta, phi):
 cotangents(
     ufunc.s2c,
     "theta, phi, /",
-    theta=lambda ȳ, theta, phi: unbroadcast(dot(ȳ, along_longitude(theta, phi)), theta),
-    phi=lambda ȳ, theta, phi: unbroadcast(dot(ȳ, along_latitude(theta, phi)), phi),
+    theta=lambda ȳ, theta, phi: unbroadcast(np.vecdot(ȳ, along_longitude(theta, phi)), theta),
+    phi=lambda ȳ, theta, phi: unbroadcast(np.vecdot(ȳ, along_latitude(theta, phi)), phi),
 )
 cotangents(
     ufunc.s2p,
     "theta, phi, r, /",
-    theta=lambda ȳ, theta, phi, r: unbroadcast(r * dot(ȳ, along_longitude(theta, phi)), theta),
-    phi=lambda ȳ, theta, phi, r: unbroadcast(r * dot(ȳ, along_latitude(theta, phi)), phi),
-    r=lambda ȳ, theta, phi, r: unbroadcast(dot(ȳ, ufunc.s2c(theta, phi)), r),
+    theta=lambda ȳ, theta, phi, r: unbroadcast(r * np.vecdot(ȳ, along_longitude(theta, phi)), theta),
+    phi=lambda ȳ, theta, phi, r: unbroadcast(r * np.vecdot(ȳ, along_latitude(theta, phi)), phi),
+    r=lambda ȳ, theta, phi, r: unbroadcast(np.vecdot(ȳ, ufunc.s2c(theta, phi)), r),
 )
 
 
@@ -41,21 +38,16 @@ def of_angles(longitude, latitude, p):
     x, y, z = np.moveaxis(p, -1, 0)
     across = x * x + y * y
     ρ, squared = np.sqrt(across), across + z * z
-    if longitude is None:
-        longitude = np.zeros(np.shape(x))
-    if latitude is None:
-        latitude = np.zeros(np.shape(x))
     turned, raised = longitude / across, latitude / (squared * ρ)
     return np.stack([-y * turned - x * z * raised, x * turned - y * z * raised, latitude * ρ / squared], axis=-1)
 
 
-cotangents(ufunc.c2s, "p, /", p=lambda ȳ, p: of_angles(*ȳ, p))
+cotangents(ufunc.c2s, "p, /", p=lambda ȳ, y, p: of_angles(*collect(ȳ, y), p))
 
 
 def spherical_cotangent(ȳ, y, p):
-    longitude, latitude, r = ȳ
-    found = of_angles(longitude, latitude, p)
-    return found if r is None else found + (r / y[2])[..., None] * p
+    longitude, latitude, r = collect(ȳ, y)
+    return of_angles(longitude, latitude, p) + (r / y[2])[..., None] * p
 
 
 cotangents(ufunc.p2s, "p, /", p=spherical_cotangent)
