@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import inspect
 import sys
+from itertools import pairwise
 from types import CodeType
 from typing import Final
 
@@ -64,7 +65,11 @@ def has_one_dict(code: CodeType) -> bool:
     if sys.version_info >= (3, 13) or _OF_FRAMES.isdisjoint(code.co_names) or not is_function(code):
         return False
     instructions = list(dis.get_instructions(code))
-    asked = sum(x.opname == "LOAD_GLOBAL" and x.argval in _OF_FRAMES for x in instructions)
+    # What ``vars`` says of an object is of no frame.
+    asked = sum(
+        x.opname == "LOAD_GLOBAL" and x.argval in _OF_FRAMES and (x.argval != "vars" or "CALL" in then.opname)
+        for x, then in pairwise(instructions)
+    )
     return asked > 1 or asked == 1 and any("JUMP_BACKWARD" in x.opname for x in instructions)
 
 
