@@ -110,7 +110,8 @@ def _is_library(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__")).partition(".")[0] in LIBRARIES
 
 
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGES = (_HERE + os.sep, os.path.join(os.path.dirname(_HERE), "autodiff_rules") + os.sep)
 
 
 def is_engine(frame: FrameType) -> bool:
@@ -121,5 +122,5 @@ def is_engine(frame: FrameType) -> bool:
 
 
 def is_engines_file(filename: str) -> bool:
-    """Whether a file is of this package."""
-    return filename.startswith(_PACKAGE)
+    """Whether a file is of this package or of the rules beside it."""
+    return filename.startswith(_PACKAGES)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autodiff_hook.ir.types import UNBOUND, Constant, Operand, Variable
+from autodiff_hook.ir.types import UNBOUND, Args, Constant, Kwargs, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described, is_known
 from autodiff_hook.runtime.asking import Arguments, answer_of, require_answered
 from autodiff_hook.runtime.fitting import are_elsewhere, given_ids, has_keys
@@ -253,14 +253,17 @@ class Prologue(LoadedFunctions):
             self.outside.add(found)
         return self.loaded[key]
 
-    def answer(self, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Operand:
-        """What a cache from outside has answered for constants, asked and guarded on entry."""
-        given = (*args, *kwargs.values())
-        key = ("answer", id(cache), *map(type, given), given, tuple(kwargs))
+    def answer(self, cache: Any, args: Args, kwargs: Kwargs) -> Operand:
+        """What a cache has answered for constants, and for what is loaded on entry; asked and guarded there."""
+        given = [*args, *kwargs.values()]
+        held = [(type(x.value), x.value) if isinstance(x, Constant) else x for x in given]
+        key = ("answer", id(cache), *held, tuple(kwargs))
         if key not in self.loaded:
-            require_answered(cache, args, kwargs)
-            asked = [Constant(answer_of), Constant(cache), self.arguments(), *map(Constant, given)]
-            self.loaded[key] = self.guarded(self.emit("call", *asked, data=tuple(kwargs)), cache(*args, **kwargs))
+            examples = [x.value if isinstance(x, Constant) else self.types[x].example for x in given]
+            by_place, by_name = tuple(examples[: len(args)]), dict(zip(kwargs, examples[len(args) :]))
+            require_answered(cache, by_place, by_name)
+            here = self.emit("call", Constant(answer_of), Constant(cache), self.arguments(), *given, data=tuple(kwargs))
+            self.loaded[key] = self.guarded(here, cache(*by_place, **by_name))
         return self.loaded[key]
 
     def separate(self) -> None:

@@ -6,6 +6,7 @@ import enum
 import functools
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -296,6 +297,56 @@ def test_the_answer_of_a_cache_may_be_older_than_what_its_function_reads(monkeyp
     _forget()
     for _ in range(3):
         assert ad.withgradient(functools.partial(by_an_old_scale, place=0.5), 3.0) == (10.5, (3.5,))
+
+
+class Symbol:
+    """Equals others of its name."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __eq__(self, other):
+        return isinstance(other, Symbol) and self.name == other.name
+
+    def __hash__(self):
+        return hash(self.name)
+
+
+SYMBOLS = {"m": Symbol("m"), "ft": Symbol("ft"), "other": Symbol("m")}
+counted = []
+
+
+@functools.cache
+def size(symbol, power=1):
+    counted.append(symbol)
+    return SimpleNamespace(factor={"m": 1.0, "ft": 0.3, "yd": 0.9}[symbol.name] ** power)
+
+
+def by_sizes(x, name):
+    at_foot = size(SYMBOLS["ft"], power=2)
+    return x * x * size(SYMBOLS[name]).factor + at_foot.factor * x + (size(SYMBOLS["other"]) is size(SYMBOLS["m"]))
+
+
+def renamed(x, name):
+    symbol = SYMBOLS[name]
+    before, symbol.name = symbol.name, "yd"
+    y = x * x * size(symbol).factor
+    symbol.name = before
+    return y
+
+
+def test_caches_are_asked_for_objects_that_say_by_themselves_what_they_equal():
+    for _ in range(3):
+        check(by_sizes, 0.7, "m", specialised=None)
+        check(renamed, 0.7, "m", specialised=None)
+        check(renamed, 0.7, "ft", specialised=None)
+    assert GENERIC or is_specialised(by_sizes)
+    count = len(counted)
+    check(by_sizes, 0.7, "other", specialised=None)
+    assert len(counted) == count
+    SYMBOLS["m"].name = "yd"
+    check(by_sizes, 0.7, "m", specialised=None)
+    SYMBOLS["m"].name = "m"
 
 
 def test_answers_of_several_types():

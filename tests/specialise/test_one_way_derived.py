@@ -77,6 +77,17 @@ class Matrix(Plain):
         self.kept = getattr(other, "kept", 0) + 1
 
 
+class Doubled(Tagged):
+    """Hands on what it is given by name."""
+
+    def __new__(cls, values, **options):
+        return super().__new__(cls, 2.0 * np.asarray(values), **options)
+
+    @classmethod
+    def of(cls, *values, **options):
+        return super().__new__(cls, values, **options)
+
+
 class Holder:
     def __init__(self, point, direction):
         self.point, self.direction = point, direction
@@ -185,8 +196,19 @@ def viewed(x, y):
     return float((tag * x).sum()) * tag.tag + float(plain.view(np.float64, np.ndarray)[0] * plain.norm())
 
 
+def kept_in_containers(x, y):
+    named, listed = {}, [None, None]
+    named["v"], listed[1] = Tagged([x, y], tag=3), Tagged([y, x], tag=5)
+    return float((named["v"] * x).sum() * named["v"].tag + listed[1].norm() * listed[1].tag)
+
+
+def by_classes_behind(x, y):
+    v, w = Doubled([x, y], **{"tag": 3}), Doubled.of(x, y, **{"tag": 4})
+    return float(v.norm() * v.tag + w.norm() * w.tag)
+
+
 FUNCTIONS = [
-    *(made, typed, tagged, parts, matrices, stored, compared, viewed),
+    *(made, typed, tagged, parts, matrices, stored, compared, viewed, kept_in_containers, by_classes_behind),
     *(in_the_memory_of_another, changed_in_place, with_literals),
 ]
 

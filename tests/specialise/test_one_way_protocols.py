@@ -1071,3 +1071,62 @@ def test_generators_that_clean_up():
         for f in (given_up, thrown_into):
             check(f, 0.7, limit, specialised=None)
             check(f, 1.3, limit, specialised=None)
+
+
+class Equivalent(TypeError):
+    """Is raised with a message that says what objects are."""
+
+
+class Side:
+    def __init__(self, size, unit="rad"):
+        if unit not in ("rad", "deg"):
+            raise Equivalent(f"{self} has no unit" + f" {unit!r} of {type(self)}" + ", but should")
+        self.size = size
+
+    def __str__(self):
+        return "a side"
+
+
+class Turn(Side):
+    def __init__(self, size):
+        super().__init__(size, "turns")
+
+
+def made_of_what_fits(x, options):
+    for cls in (Turn, Side):
+        try:
+            return cls(x * x, **options).size * (2.0 if cls is Turn else 3.0)
+        except TypeError:
+            pass
+    return x
+
+
+class Bare:
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+
+def found_by_failing(x, depth):
+    owner = Bare()
+    return sum(x * i for i in range(depth) if not hasattr(owner, f"part{i}"))
+
+
+def test_handlers_of_calls_that_do_not_fit():
+    for options in ({}, {"unit": "deg"}, {"unit": "km"}, {"size": 2.0}, {"colour": 1}):
+        check(made_of_what_fits, 0.7, options, specialised=None)
+    assert GENERIC or is_specialised(made_of_what_fits)
+
+
+def test_what_raises_within_a_question_leaves_no_depth():
+    check(found_by_failing, 0.7, 80)
+
+
+def of_a_copied_set(x):
+    seen = {1, 2}
+    others = seen.copy()
+    others.add(3)
+    return x * len(others) * len(seen)
+
+
+def test_copies_of_sets():
+    check(of_a_copied_set, 0.7)

@@ -12,6 +12,7 @@ from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, V
 from autodiff_hook.runtime.answers import depends
 from autodiff_hook.runtime.arguments import described
 from autodiff_hook.runtime.asking import CALLER, asked, require_answered
+from autodiff_hook.runtime.reachable import reachable
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value, parts
 from autodiff_hook.transform.one_way.identities import is_like_no_other
 from autodiff_hook.transform.one_way.path import Path
@@ -48,8 +49,8 @@ def cached_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwar
     values = [_guarded(inf, x) for x in given]
     loose = [x for x, v in zip(given, values) if v is UNKNOWN]
     if not all([_is_key(inf, x) for x in loose]):
-        return None
-    if loose and _is_active(inf, loose):
+        return _of_objects(inf, s, function, args, kwargs)
+    if loose and is_active(inf, loose):
         return alias(inf, s, _kept(inf, function, args, kwargs, values))
     if loose:
         return alias(inf, s, _asked(inf, function, given, values, tuple(kwargs)))
@@ -57,8 +58,7 @@ def cached_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwar
     answered = _answered(inf, function, by_place, by_name)
     answer = tried(function, [*by_place], by_name)
     if type(answer) in (list, dict) or is_object(inf.world, answer):
-        _note(inf, function, "entry")
-        return alias(inf, s, inf.world.answer(function, by_place, by_name))
+        return _on_entry(inf, s, function, list(map(Constant, by_place)), {k: Constant(v) for k, v in by_name.items()})
     _note(inf, function, "place")
     constant = _constant(inf, s, function, values, answer, tuple(kwargs))
     if constant is not None:
@@ -74,6 +74,28 @@ def cached_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwar
     if isinstance(found, Instance) and found.cls is str:
         return known_as(inf, s, inf.pin(operand))
     return alias(inf, s, operand)
+
+
+def _of_objects(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """Ask for objects from outside, whose own ``__hash__`` and ``__eq__`` are run on entry; None for other values."""
+
+    def held(operand: Operand) -> Operand:
+        value, found = _guarded(inf, operand), inf.final(operand)
+        return found if value is UNKNOWN else Constant(value)
+
+    by_place, by_name = list(map(held, args)), {name: held(x) for name, x in kwargs.items()}
+    objects = [x for x in (*by_place, *by_name.values()) if isinstance(x, Variable)]
+    if not all([inf.world.is_outside(x) and not inf.world.is_given(x) for x in objects]):
+        return None
+    answered = _on_entry(inf, s, function, by_place, by_name)
+    if _may_see_changes(inf, [example_of(inf.type_of(x)) for x in objects]):
+        raise Refused("a cache is asked for objects, of which something has been changed")
+    return answered
+
+
+def _on_entry(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract:
+    _note(inf, function, "entry")
+    return alias(inf, s, inf.world.answer(function, args, kwargs))
 
 
 def _note(inf: Path, function: Any, where: str) -> None:
@@ -92,7 +114,7 @@ def _is_key(inf: Path, operand: Operand) -> bool:
     return isinstance(value, Known) or bool(number_types(value))
 
 
-def _is_active(inf: Path, operands: list[Operand]) -> bool:
+def is_active(inf: Path, operands: list[Operand]) -> bool:
     """Whether one of some values may have a derivative: an argument has, and what rules compute of it."""
     made = definitions(statements_of(inf.program.blocks))
     seen, left = set[Operand](), list(operands)
@@ -192,6 +214,14 @@ def _answered(inf: Path, cache: Any, args: tuple[Any, ...], kwargs: dict[str, An
     if changed or CALLER.carries is not None or not all(number_types(kind) for kind in kinds):
         require_answered(cache, args, kwargs)
     return changed
+
+
+def _may_see_changes(inf: Path, examples: list[Any]) -> bool:
+    """Whether what the program has changed outside may be seen by objects there, or by the code of their classes."""
+    if inf.dirty or inf.stored_globals or inf.class_attributes or inf.rewritten:
+        return True
+    changed = {id(example_of(inf.type_of(owner))) for owner, _ in inf.assigned}
+    return bool(changed) and not changed.isdisjoint(map(id, reachable(examples)))
 
 
 def _has_changed(inf: Path) -> bool:

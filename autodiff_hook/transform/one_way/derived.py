@@ -131,7 +131,10 @@ def _getitem(inf: Path, s: Statement) -> Abstract | None:
 
 
 def _setitem(inf: Path, s: Statement) -> Abstract | None:
-    return None if _method(inf, s.operands[0], "__setitem__") else _stored(inf, s, *s.operands)
+    kind = inf.type_of(s.operands[0])
+    if _method(inf, s.operands[0], "__setitem__") or not (isinstance(kind, Array) or is_derived(kind, inf)):
+        return None
+    return _stored(inf, s, *s.operands)
 
 
 def _stored(inf: Path, s: Statement, owner: Operand, key: Operand, value: Operand) -> Abstract:

@@ -35,9 +35,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Super,
     Tuple,
 )
+from autodiff_hook.transform.specialise.attributes import behind, super_attribute
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.lattice import example_of
-from autodiff_hook.transform.specialise.objects import look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 _METHODS: Final = (FunctionType, WrapperDescriptorType, MethodDescriptorType)
@@ -72,13 +72,14 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
             raise Raised(AttributeError)
         return Bound(method, owner)
     if isinstance(value, Super):
-        after = look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name)
-        getter = getter_of(after)
+        after, _, behind_class = behind(inf, value, name)
+        getter = None if behind_class else getter_of(after)
         if getter is not None:
             return alias(inf, s, inf.call(Constant(getter), [value.receiver]))
         if after is None:
             raise Raised(AttributeError)
-        return Bound(after, value.receiver) if type(after) in _METHODS else None
+        is_method = isinstance(after, _METHODS) and not behind_class
+        return Bound(after, value.receiver) if is_method else super_attribute(inf, s, value, name)
     if isinstance(value, Partial):
         return _of_partial(inf, s, value, name)
     if owner in inf.iterators and name == "__next__":

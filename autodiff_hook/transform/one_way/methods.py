@@ -148,7 +148,10 @@ def _of_sets(name: str) -> Method:
     return method
 
 
-_SETS: Final = ("issubset", "issuperset", "isdisjoint", "union", "intersection", "difference", "symmetric_difference")
+_SETS: Final = (
+    *("issubset", "issuperset", "isdisjoint"),
+    *("union", "intersection", "difference", "symmetric_difference", "copy"),
+)
 METHODS: Final[dict[tuple[type, str], Method]] = {
     (list, "append"): _changes(list.append),
     (list, "extend"): _of_each(extend),

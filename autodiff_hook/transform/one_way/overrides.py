@@ -72,7 +72,7 @@ def only_shows(function: Any) -> bool:
 
 
 _SHOWING: Final = (
-    *(operator.getitem, np.array, np.asarray, np.asanyarray),
+    *(operator.getitem, ARRAY["__getitem__"], np.array, np.asarray, np.asanyarray),
     *(
         ARRAY[name]
         for name in ("copy", "reshape", "transpose", "ravel", "flatten", "astype", "squeeze", "take", "swapaxes")

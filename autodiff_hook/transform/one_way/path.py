@@ -138,7 +138,7 @@ class Path(Earnest):
     def _walk(self, ir: IR, globals_: dict[str, Any], args: Args) -> Walk:
         load = self.world.load(globals_)
         bound: dict[Operand, Operand] = dict(zip(ir.entry.params, args, strict=True))
-        block, depth, backed = ir.entry, len(self.chain), stored_back(ir)
+        block, backed = ir.entry, stored_back(ir)
         while True:
             try:
                 for s in block.statements:
@@ -161,7 +161,6 @@ class Path(Earnest):
             except Raised as raised:
                 if block.handler is None:
                     raise
-                del self.chain[depth:]
                 edge, received = block.handler, [self._caught(raised), Constant(None)]
             values = [*received, *(bound.get(x, x) for x in edge.args)]
             bound.update(zip(edge.target.params, values, strict=True))
@@ -278,8 +277,13 @@ class Path(Earnest):
         args = [self._argument(x) for x in call.values]
         if len(args) + len(cells) != len(ir.entry.params):
             raise Refused(f"a call of {code.co_qualname} that does not fit")
+        depth = len(self.chain)
         self.chain.append(code)
-        self.inlined = self.follow(ir, globals_, [*args, *cells])
+        try:
+            self.inlined = self.follow(ir, globals_, [*args, *cells])
+        except Raised:
+            del self.chain[depth:]
+            raise
         if code.co_flags & _GENERATOR and cleans_up(ir):
             self.cleaning.append((code, self.iterators[self.inlined]))
         self.chain.pop()

@@ -50,7 +50,7 @@ from autodiff_hook.transform.one_way.trail import ENTERED, done
 from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Container, Error, Fresh, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.lattice import example_of, known, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, inert_class, known, number_types
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.resolve import evaluate
@@ -103,6 +103,8 @@ def _build_tuple(inf: Path, s: Statement) -> Abstract | None:
 
 
 def _binary(inf: Path, s: Statement) -> Abstract | None:
+    if s.data in ("+", "%") and _is_unread(inf, *s.operands):
+        return ANY
     found = sequences.joined(inf, s) or (growing.merged if s.op == "binary" else growing.augmented)(inf, s)
     if found is not None:
         return found
@@ -115,6 +117,12 @@ def _binary(inf: Path, s: Statement) -> Abstract | None:
             return alias(inf, s, result)
     by_method = operated(inf, str(s.data), s.operands)
     return None if by_method is None else alias(inf, s, by_method)
+
+
+def _is_unread(inf: Path, left: Operand, right: Operand) -> bool:
+    """Whether a text is made of one that says what objects are, which nothing is asked of."""
+    kinds = [inf.type_of(x) for x in (left, right)]
+    return ANY in kinds and all(kind is ANY or inert_class(kind) is str for kind in kinds)
 
 
 def _require_divisor(inf: Path, s: Statement) -> None:

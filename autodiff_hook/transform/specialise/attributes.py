@@ -318,7 +318,8 @@ def super_method(
 
 def super_attribute(inf: Inference, s: Statement, value: Super, name: str) -> Abstract | None:
     """``super().name``."""
-    getter = getter_of(look_after(inf, receiver_class(inf.type_of(value.receiver)), value.after, name))
+    found, _, of_class = behind(inf, value, name)
+    getter = None if of_class else getter_of(found)
     if getter is not None:
         return inline_call(inf, s, getter, [value.receiver], {})
     function, receiver = _of_super(inf, value, name)
@@ -328,13 +329,18 @@ def super_attribute(inf: Inference, s: Statement, value: Super, name: str) -> Ab
     return Bound(function, *receiver)
 
 
-def _of_super(inf: Inference, value: Super, name: str) -> tuple[Any, list[Operand]]:
-    """The function that ``super()`` finds in the classes behind, and what is bound."""
+def behind(inf: Inference, value: Super, name: str) -> tuple[Any, type, bool]:
+    """What ``super()`` finds in the classes behind, that of its receiver, and whether this is given as a class."""
     receiver = inf.type_of(value.receiver)
     known_class = receiver.value if isinstance(receiver, Known) and isinstance(receiver.value, type) else None
     of_class = known_class is not None and issubclass(known_class, value.after)
     cls = receiver_class(receiver) if known_class is None else known_class if of_class else type(known_class)
-    found = look_after(inf, cls, value.after, name)
+    return look_after(inf, cls, value.after, name), cls, of_class
+
+
+def _of_super(inf: Inference, value: Super, name: str) -> tuple[Any, list[Operand]]:
+    """The function that ``super()`` finds in the classes behind, and what is bound."""
+    found, cls, of_class = behind(inf, value, name)
     if issubclass(type(found), staticmethod) or name == "__new__" and isinstance(found, BuiltinFunctionType):
         return getattr(found, "__func__", found), []
     if issubclass(type(found), classmethod):

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
+from autodiff_hook.errors import is_engines_file
 from autodiff_hook.ir.types import Statement
 from autodiff_hook.semantics.operations import BINARY, COMPARE
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Closure, Dict, Known, List, Number, Tuple
@@ -40,6 +41,8 @@ _NO_FUNCTIONS: Final = (type(None), int, float, complex, bool, tuple, *_TEXTS)
 def certain_error(inf: Inference, s: Statement, refused: Refused) -> type[Exception] | None:
     """The class of what a statement that was refused raises with certainty; None if that is not known."""
     types = [inf.type_of(x) for x in s.operands]
+    if inf.one_way and isinstance(refused, Unfit):
+        return None if is_engines_file(refused.code.co_filename) else TypeError
     if s.op in _OF_ATTRIBUTES:
         # A method is looked for before the arguments are computed, which stand before the call here.
         if s.op == "call_method" and len(types) > 1:

@@ -62,8 +62,8 @@ class World(Protocol):
     def arguments(self) -> Operand:
         """All that is given, to be asked whether something else is a part of it."""
 
-    def answer(self, cache: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Operand:
-        """What a cache from outside has answered for constants, asked and guarded on entry."""
+    def answer(self, cache: Any, args: Args, kwargs: Kwargs) -> Operand:
+        """What a cache has answered for constants, and for what is loaded on entry; asked and guarded there."""
 
     def attribute_kind(self, examples: list[Any], name: str) -> Abstract | None:
         """What is known of an attribute of objects like these; None if it is of several kinds."""
