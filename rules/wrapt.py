@@ -4,6 +4,7 @@ from types import MethodType
 
 from wrapt import BoundFunctionWrapper, FunctionWrapper
 
+from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_rules._definitions import follow_instead
 
 
@@ -13,13 +14,13 @@ def _is_enabled(self):
 
 
 def call(self, *args, **kwargs):
-    wrapped = self.__wrapped__
+    wrapped, wrapper = self.__wrapped__, self._self_wrapper
     if not _is_enabled(self):
         return wrapped(*args, **kwargs)
     instance = self._self_instance
     if instance is None and self._self_binding in ("function", "instancemethod", "classmethod", "callable"):
         instance = getattr(wrapped, "__self__", None)
-    return self._self_wrapper(wrapped, instance, args, kwargs)
+    return wrapper(wrapped, instance, args, kwargs)
 
 
 def call_bound(self, *args, **kwargs):
@@ -36,3 +37,4 @@ def call_bound(self, *args, **kwargs):
 
 follow_instead(FunctionWrapper.__call__, call)
 follow_instead(BoundFunctionWrapper.__call__, call_bound)
+DEFINITIONS[id(FunctionWrapper.__call__)] = call

@@ -12,9 +12,10 @@ from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import default_of
 from autodiff_hook.runtime.given_functions import BY_CODE, by_code, is_anew, is_lasting
 from autodiff_hook.runtime.kinds import MAPPINGS, kind_of
-from autodiff_hook.runtime.lookup import HEAP_TYPE
+from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type
 from autodiff_hook.runtime.mirror import form_of
 from autodiff_hook.runtime.native import OF_CYTHON, compiled_from
+from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.specialise.abstract import (
     ANY,
     Abstract,
@@ -47,6 +48,7 @@ def constant_kind(value: Any) -> bool:
         and type(value).__module__ in ("numpy", "builtins", "functools", "operator", "autodiff_hook.operators")
         or type(value).__name__ in OF_CYTHON
         or compiled_from(value) is not None
+        or id(find_in_type(type(value), "__call__")) in DEFINITIONS
     )
 
 

@@ -12,6 +12,7 @@ from abc import ABCMeta
 
 import numpy as np
 import pytest
+import wrapt
 from specialised_cases import GENERIC, check, check_slopes, is_specialised, oracle, same, scope, slopes
 
 import autodiff_hook as ad
@@ -1130,3 +1131,72 @@ def of_a_copied_set(x):
 
 def test_copies_of_sets():
     check(of_a_copied_set, 0.7)
+
+
+NAMES, KINDS = {"a", "b"}, (int, (int, float), "text", int | None, None)
+
+
+class Tags:
+    def __init__(self):
+        self.names, self.held = {"a", "x"}, collections.defaultdict(type(None))
+
+
+TAGS = Tags()
+
+
+class Half:
+    """Does not know what it equals."""
+
+    def __eq__(self, other):
+        return NotImplemented if not isinstance(other, str) else other == "half"
+
+    __hash__ = None
+
+
+def asked_of_sets_and_kinds(x, kind):
+    y = x * x if ({"a"} | TAGS.names) - NAMES else x
+    y *= 2.0 if kind in KINDS else 3.0
+    if TAGS.held["missing"] is None and not set() and TAGS.names:
+        y += x * len(TAGS.names)
+    return y
+
+
+def told_by_identity(x, other):
+    first, second = Half(), Half()
+    return x * (1.0 if first == second else 2.0) * (3.0 if first != second else 5.0) * (7.0 if first == first else x)
+
+
+def by_what_is_missing(x, found):
+    try:
+        y = found.get(str(len("ab")), x)
+    except AttributeError:
+        y = x * x
+    z = np.float64(2.0)
+    return y * (2.0 if z.__eq__(2.0) else x) * z.__mul__(x) - np.float64(x).__rsub__(1.0)
+
+
+def test_questions_that_decide_about_the_way():
+    for kind in (int, float, "text", "other", None, int | None):
+        check(asked_of_sets_and_kinds, 0.7, kind, specialised=None)
+    for found in (None, {}, {"2": 3.0}):
+        check(by_what_is_missing, 0.7, found, specialised=None)
+    check(told_by_identity, 0.7, None)
+    assert GENERIC or is_specialised(asked_of_sets_and_kinds) and is_specialised(by_what_is_missing)
+
+
+@wrapt.decorator
+def doubled(wrapped, instance, args, kwargs):
+    return 2.0 * wrapped(*args, **kwargs)
+
+
+@doubled
+def power(x, *, exponent=2):
+    return x**exponent
+
+
+def decorated(x):
+    return power(x) * power(x, exponent=3) + sum(power(x * i) for i in range(3))
+
+
+def test_what_wrapt_puts_around_functions():
+    check(decorated, 0.7)

@@ -184,7 +184,7 @@ def _folds(function: Any) -> bool:
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
 _FOLDED: Final = (
     *(str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of),
-    *(np.finfo, np.iinfo, os.fspath, sys.intern, io.text_encoding, Fraction),
+    *(np.finfo, np.iinfo, os.fspath, sys.intern, io.text_encoding, Fraction, type(None)),
 )
 
 

@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.certain import lacks
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.objects import class_of, look_after
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -164,6 +165,8 @@ def load_method(inf: Path, s: Statement) -> Abstract | None:
             return Lookup(str(s.data), s.operands[0])
     if isinstance(value, (Fresh, Outside)) or isinstance(value, Known) and isinstance(value.value, (ModuleType, type)):
         return get_attribute(inf, s)
+    if lacks(value, str(s.data)):
+        raise Raised(AttributeError)
     return Lookup(str(s.data), s.operands[0])
 
 

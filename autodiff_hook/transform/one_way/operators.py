@@ -5,9 +5,11 @@ from __future__ import annotations
 from types import FunctionType, WrapperDescriptorType
 from typing import Any, Final, TypeGuard
 
+import numpy as np
+
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.lookup import asked_in_turn
-from autodiff_hook.semantics.operations import COMPARING_METHODS, METHODS, MIRRORED
+from autodiff_hook.semantics.operations import COMPARING_METHODS, METHODS, MIRRORED, UNARY_METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
@@ -21,14 +23,26 @@ _SILENT: Final = frozenset({float, int, bool, complex, type(None)})
 
 
 _ARITHMETIC: Final = ("+", "-", "*", "/", "//", "%", "**")
-_REFLECTED: Final = {getattr(float, f"__r{METHODS[symbol][2:]}"): symbol for symbol in _ARITHMETIC}
-_OF_FLOATS: Final = {
-    **{getattr(float, METHODS[symbol]): ("binary", symbol) for symbol in _ARITHMETIC},
-    **{method: ("binary", symbol) for method, symbol in _REFLECTED.items()},
-    **{getattr(float, name): ("compare", symbol) for symbol, name in COMPARING_METHODS.items()},
-    **{float.__neg__: ("unary", "-"), float.__pos__: ("unary", "+"), float.__abs__: ("call", abs)},
+_REFLECTED: Final = {
+    getattr(cls, f"__r{METHODS[symbol][2:]}"): symbol for cls in (float, np.float64) for symbol in _ARITHMETIC
 }
-"""The operations that methods of ``float`` are, called by their names."""
+
+
+def _operations(cls: type) -> dict[Any, tuple[str, Any]]:
+    return {
+        **{getattr(cls, METHODS[symbol]): ("binary", symbol) for symbol in _ARITHMETIC},
+        **{getattr(cls, name): ("compare", symbol) for symbol, name in COMPARING_METHODS.items()},
+        **{getattr(cls, UNARY_METHODS[symbol]): ("unary", symbol) for symbol in "+-"},
+        **{cls.__dict__["__abs__"]: ("call", abs)},
+    }
+
+
+_OF_FLOATS: Final = {
+    **{method: ("binary", symbol) for method, symbol in _REFLECTED.items()},
+    **_operations(float),
+    **_operations(np.float64),
+}
+"""The operations that methods of ``float`` and ``numpy.float64`` are, called by their names."""
 
 
 def by_name(inf: Path, function: Any, args: Args) -> Operand | None:
@@ -40,7 +54,8 @@ def by_name(inf: Path, function: Any, args: Args) -> Operand | None:
     if op is None:
         return None
     numbers = list(map(inf.plain, args))
-    if not all(is_number_of(inf.type_of(x), {float, int, bool}) for x in numbers):
+    classes = {float, int, bool} if function.__objclass__ is float else {np.float64, float, int, bool}
+    if not all(is_number_of(inf.type_of(x), classes) for x in numbers):
         return None
     if function in _REFLECTED:
         numbers.reverse()
@@ -126,6 +141,10 @@ def _is_silent(value: Abstract) -> bool:
     return plain_types(value) <= _SILENT
 
 
+_BY_IDENTITY: Final = {"__eq__": "is", "__ne__": "is_not"}
+"""What a comparison comes to that neither of two objects knows."""
+
+
 def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> Operand | None:
     """What the first method gives that knows what to do; None if none of them is written in Python."""
     if not any(_method(inf, operands[place], name) for place, name in asked):
@@ -143,6 +162,6 @@ def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> 
             return of_floats
         if _has(inf, operands[place], name) or not is_object(value) and not _is_silent(value):
             raise Refused(f"{name} of {named(value)} after another method")
-    if asked[0][1] in ("__eq__", "__ne__"):
-        raise Refused("a comparison of objects that neither of them knows")
+    if asked[0][1] in _BY_IDENTITY:
+        return inf.perform(_BY_IDENTITY[asked[0][1]], operands)
     raise Raised(TypeError)

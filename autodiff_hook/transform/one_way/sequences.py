@@ -38,7 +38,7 @@ from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.keys import key_in
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised, is_container
+from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -64,7 +64,7 @@ def length(inf: Path, operand: Operand) -> int | None:
     value = inf.type_of(operand)
     if is_asked(value):
         return require_count(inf, operand, len(example_of(value)))
-    if isinstance(value, Outside) and is_container(value.cls):
+    if is_adopted(value):
         operand = inf.adopted(operand, value)
         value = inf.type_of(operand)
     held = held_by(inf, operand, "__len__") or seen_through(inf, operand)
@@ -154,6 +154,8 @@ def found(inf: Path, held: list[Operand], item: Operand) -> Iterator[int]:
                 continue
             for each in both:
                 parts(inf, each)  # a tuple whose parts are taken is compared by them
+        elif any(kind is not None for kind in kinds) and any(map(_equals_no_sequence, values)):
+            continue
         elif not all(map(_is_comparable, values)):
             raise Refused("a search in what is not known")
         if inf.pin(inf.perform("compare", both, "==")):
@@ -164,6 +166,12 @@ def _is_comparable(value: Abstract) -> bool:
     if isinstance(value, Instance):
         return value.cls is str or issubclass(value.cls, np.dtype)
     return isinstance(value, (Known, Number)) or is_object(value)
+
+
+def _equals_no_sequence(value: Abstract) -> bool:
+    """Whether a value is a constant, a class or a type of annotations that equals no tuple and no list."""
+    cls = type(value.value) if isinstance(value, Known) else None
+    return cls is not None and cls.__module__ in ("builtins", "types", "typing") and not issubclass(cls, (tuple, list))
 
 
 def _is_no_none(value: Abstract) -> bool:
@@ -242,7 +250,7 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
     seen = seen_through(inf, operand)
     if seen is not None:
         return alias(inf, s, inf.perform(s.op, [seen]))
-    if isinstance(value, (Fresh, Outside)) and not is_container(value.cls):
+    if isinstance(value, (Fresh, Outside)) and not is_adopted(value):
         method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
         if method is None:
             return known_as(inf, s, s.op == "truth")

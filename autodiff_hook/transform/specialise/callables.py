@@ -100,7 +100,10 @@ def _code(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwarg
     if function == type.__call__ and args and isinstance(known(inf.type_of(args[0])), type):
         return construct(inf, s, known(inf.type_of(args[0])), args[1:], kwargs)
     if not issubclass(type(function), type) or not is_called_plainly(inf, function):
-        if is_followed(inf.world, find_in_type(type(function), "__call__")):
+        method = find_in_type(type(function), "__call__")
+        if id(method) in DEFINITIONS:
+            return inline_call(inf, s, DEFINITIONS[id(method)], [Constant(function), *args], kwargs)
+        if is_followed(inf.world, method):
             method = look(inf, type(function), "__call__")
             return inline_call(inf, s, method, [Constant(function), *args], kwargs)
         raise Refused(f"a call of {named(function)}")

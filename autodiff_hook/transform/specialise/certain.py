@@ -45,9 +45,9 @@ def certain_error(inf: Inference, s: Statement, refused: Refused) -> type[Except
         return None if is_engines_file(refused.code.co_filename) else TypeError
     if s.op in _OF_ATTRIBUTES:
         # A method is looked for before the arguments are computed, which stand before the call here.
-        if s.op == "call_method" and len(types) > 1:
+        if s.op == "call_method" and len(types) > 1 and not inf.one_way:
             return None
-        return AttributeError if _lacks(types[0], s.data[0] if s.op == "call_method" else s.data) else None
+        return AttributeError if lacks(types[0], s.data[0] if s.op == "call_method" else s.data) else None
     if s.op == "call":
         return _of_call(types, bool(s.data), refused)
     if s.op in _OPERATORS:
@@ -55,7 +55,7 @@ def certain_error(inf: Inference, s: Statement, refused: Refused) -> type[Except
     return _raised_by(_TRIED[s.op], types) if s.op in _TRIED else None
 
 
-def _lacks(value: Abstract, name: str) -> bool:
+def lacks(value: Abstract, name: str) -> bool:
     """Whether a value has no attribute of a name, which objects of its class have not unless their class has."""
     if not isinstance(value, (Number, Array, Tuple, List, Dict)) and inert_class(value) is None:
         return False
