@@ -634,3 +634,50 @@ def test_the_class_of_what_only_stands_for_another_thing(made):
 
     for x in (1.3, 0.7, 1.1):
         assert gradient(f, x)[0] == pytest.approx(4 * x**3)
+
+
+ATTRIBUTES = ("__call__", "__name__", "__bases__", "__mro__", "mro", "__len__", "real", "append", "flat")
+ASKED = [
+    lambda x: [x],
+    lambda x: {"a": x},
+    lambda x: (x, 1),
+    lambda x: {1},
+    lambda x: x,
+    np.float64,
+    lambda x: np.array([x]),
+    lambda x: "text",
+    lambda x: None,
+    lambda x: range(3),
+    lambda x: Thing(),
+    lambda x: Thing,
+    lambda x: lambda: x,
+]
+
+
+@pytest.mark.parametrize("made", ASKED)
+def test_what_classes_have_is_not_what_their_objects_have(made):
+    def f(x):
+        thing = made(x)
+        for i, name in enumerate(ATTRIBUTES):
+            if hasattr(thing, name):
+                x = x * (i + 2)
+            if getattr(thing, name, None) is None:
+                x = x + i
+        try:
+            thing.__bases__  # noqa: B018
+        except AttributeError:
+            x = x * 3.0
+        return x
+
+    for x in (1.3, 0.7):
+        check_gradient(f, x)
+
+
+def named_by_index(x):
+    names = ["y[{i}]".format(i=i) for i in range(3)] + ["{}-{}".format("a", 1)]  # noqa: UP032
+    values = {name: x * i for i, name in enumerate(names)}
+    return values["y[2]"] * values["a-1"] + len("/".join(names).split("/")) * x
+
+
+def test_texts_that_are_formatted_by_names_are_keys():
+    check_gradient(named_by_index, 1.3)

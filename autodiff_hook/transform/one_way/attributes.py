@@ -114,7 +114,7 @@ def _looked_up(inf: Path, owner: Operand, value: Fresh | Outside, name: str, hoo
         return inf.call(Constant(hook), [owner, Constant(name)])
     if hook is not None:
         raise Refused(f"{value.cls.__qualname__} looks up attributes by itself")
-    if shown(value.cls) is not value.cls and hasattr(shown(value.cls), name):
+    if shown(value.cls) is not value.cls and has_in_type(shown(value.cls), name):
         raise Refused(f"the attribute {name} of a {shown(value.cls).__qualname__}")
     raise Raised(AttributeError)
 
@@ -203,7 +203,7 @@ def _is_read_by_code(found: Any) -> bool:
 
 def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value: Operand) -> Operand:
     """``owner.name = value``."""
-    if isinstance(target, (Number, Array, Tuple)) and not any(hasattr(cls, name) for cls in classes_of(target)):
+    if isinstance(target, (Number, Array, Tuple)) and not any(has_in_type(cls, name) for cls in classes_of(target)):
         raise Raised(AttributeError)
     if isinstance(target, Known) and isinstance(target.value, (type, FunctionType)):
         class_written(inf, target.value, name, value)

@@ -19,6 +19,7 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime import overlaps
 from autodiff_hook.runtime.kinds import DICTS, kind_of
+from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
@@ -33,6 +34,7 @@ from autodiff_hook.transform.one_way import (
     looked_up,
     mappings,
     namespaces,
+    object_array_calls,
     out_of_scope,
     overrides,
     sequences,
@@ -76,7 +78,6 @@ from autodiff_hook.transform.specialise.abstract import (
     Closure,
     Container,
     Fresh,
-    Instance,
     Iterator,
     Known,
     Number,
@@ -86,7 +87,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.calling import STEPS
 from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.objects import CONVERSIONS, is_called_plainly, look
-from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
 from autodiff_hook.transform.specialise.questions import QUESTIONS
 from autodiff_hook.transform.specialise.stopping import stopped
 
@@ -94,6 +95,7 @@ from autodiff_hook.transform.specialise.stopping import stopped
 def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """The result of calling what is known; None if nothing special is known of it."""
     found = overrides.called(inf, s, function, args, kwargs) or derived.called(inf, s, function, args, kwargs)
+    found = found or object_array_calls.called(inf, s, function, args, kwargs)
     if found is not None:
         return found
     meaning = equivalent = None
@@ -158,12 +160,6 @@ def known_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwarg
         return alias(inf, s, args[0])
     if function in (float, int) and len(args) == 1:
         _require_single(inf, args[0])
-    if function is np.array and not kwargs:
-        held = [known_value(inf, x) for x in args]
-        example = np.array(*held) if all(v is not UNKNOWN for v in held) else None
-        if example is not None and example.dtype.kind == "O":
-            s.operands = [Constant(function), *(inf.frozen(x) for x in args)]
-            return pure(inf, s, Instance(np.ndarray, example=example))
     if issubclass(type(function), type) and function is not functools.partial and function not in STEPS:
         return construct(inf, s, function, args, kwargs) if is_called_plainly(inf, function) else None
     return None
@@ -295,7 +291,7 @@ def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     if len(args) == 3 and isinstance(known, Known) and not inf.world.answers(known.value, inf.pin(args[1])):
         return alias(inf, s, args[2])
     if len(args) == 3 and isinstance(known, (Number, Array)):
-        if not any(hasattr(cls, inf.pin(args[1])) for cls in classes_of(known)):
+        if not any(has_in_type(cls, inf.pin(args[1])) for cls in classes_of(known)):
             return alias(inf, s, args[2])
     try:
         return alias(inf, s, inf.perform("getattr", args[:1], inf.pin(args[1])))
@@ -307,7 +303,7 @@ def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     name, value = inf.pin(args[1]), inf.type_of(args[0])
-    if isinstance(value, (Fresh, Outside)) or isinstance(value, Closure) and not hasattr(FunctionType, name):
+    if isinstance(value, (Fresh, Outside)) or isinstance(value, Closure) and not has_in_type(FunctionType, name):
         try:
             inf.perform("getattr", args[:1], name)
         except Raised as raised:
@@ -317,7 +313,7 @@ def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
         return known_as(inf, s, True)
     if isinstance(value, Known):
         return known_as(inf, s, inf.world.answers(value.value, name))
-    return known_as(inf, s, all(hasattr(cls, name) for cls in all_classes(value)))
+    return known_as(inf, s, all(has_in_type(cls, name) for cls in all_classes(value)))
 
 
 def _vars(inf: Path, s: Statement, args: Args) -> Abstract | None:

@@ -179,6 +179,10 @@ def call_loaded(inf: Path, s: Statement) -> Abstract:
     return alias(inf, s, inf.perform("call", [method, *args], s.data))
 
 
+_LISTING: Final = ("split", "rsplit", "splitlines")
+"""The methods of texts that give lists, of as many items as the text at hand says."""
+
+
 def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: Args) -> Abstract | None:
     """A method of a string, or of bytes."""
     is_text = type(example_of(inf.type_of(owner))) is str
@@ -188,7 +192,8 @@ def _of_text(inf: Path, s: Statement, owner: Operand, name: str, args: Args) -> 
         table = {key: plainly(inf, x) for key, x in pairs(inf, args[0]).items()}
         return known_as(inf, s, inf.pin(owner).translate(table))
     kinds = [inf.type_of(x) for x in (owner, *args)]
-    if not all([isinstance(kind, Known) or type(example_of(kind)) is bytes for kind in kinds]):
+    known = all([isinstance(kind, Known) or type(example_of(kind)) is bytes for kind in kinds])
+    if not known and not (name in _LISTING and is_text):
         return None
     text, *given = map(inf.pin, (owner, *args))
     return held_as(inf, s, tried(getattr(text, name), given, {}))

@@ -17,7 +17,7 @@ from autodiff_hook.transform.one_way.held import held_by, is_answered_by_base, i
 from autodiff_hook.transform.one_way.identities import is_alone, itself
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised, is_container, is_open
+from autodiff_hook.transform.one_way.trail import Raised, done, is_container, is_open
 from autodiff_hook.transform.specialise.abstract import (
     INT,
     MISSING,
@@ -78,6 +78,8 @@ def parts(inf: Path, operand: Operand) -> list[Operand]:
     value = inf.type_of(members(inf, operand))
     if isinstance(value, Container):
         held = inf.content(operand)
+        if value.cls is np.ndarray:
+            return [inf.made(np.ndarray, x) if isinstance(x, np.ndarray) else x for x in done(list, held)]
         return list(shown_keys(inf, held)) if value.cls in KEYED else list(held)
     if isinstance(value, Tuple):
         return [Constant(k) for k in value.keys] if value.cls is dict else _taken_apart(inf, operand, value)

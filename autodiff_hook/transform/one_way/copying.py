@@ -6,6 +6,8 @@ from abc import ABCMeta
 from types import FunctionType, MemberDescriptorType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Constant, Operand
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.transform.one_way.building import is_buildable, is_container_buildable
@@ -95,6 +97,10 @@ def copied(inf: Path, operand: Operand, copies: Copies) -> Operand:
             for key, item in pairs(inf, operand).items():
                 known = as_key(inf, copied(inf, inf.shown(key), copies)) if is_open(key) else key
                 inf.content(made)[known] = copied(inf, item, copies)
+        elif isinstance(value, Container) and cls is np.ndarray:
+            made = done[name] = inf.made(cls, inf.content(operand).copy())
+            held = inf.content(made)
+            held.flat = [copied(inf, x, copies) for x in held.flat]
         elif cls is list and not isinstance(value, Instance):
             made = done[name] = inf.made(list, [])
             inf.content(made).extend(copied(inf, x, copies) for x in parts(inf, operand))

@@ -47,7 +47,7 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     value = inf.type_of(operand)
     if is_listed(value):
         return inert.listed(inf, operand)
-    if isinstance(value, Container):
+    if isinstance(value, Container) and value.cls is not np.ndarray:
         held = inf.content(operand)
         return _live(held) if value.cls is list else _viewed(Keys(inf, held) if value.cls in KEYED else held)
     if isinstance(value, Array) and np.ndim(value.example):

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Statement
-from autodiff_hook.runtime.lookup import getter_of, has_in_type
+from autodiff_hook.runtime.lookup import find_in_type, getter_of, has_in_type
 from autodiff_hook.transform.one_way import inert, signatures
 from autodiff_hook.transform.one_way.attributes import attribute, field_deleted, field_written, looks_up, of_class
 from autodiff_hook.transform.one_way.containers import held_as
@@ -67,7 +67,7 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         found = attribute(inf, owner, value, name)
         return None if found is None else alias(inf, s, found)
     if isinstance(value, Container):
-        method = getattr(value.cls, name, None)
+        method = find_in_type(value.cls, name)
         if method is None:
             raise Raised(AttributeError)
         return Bound(method, owner)
@@ -92,13 +92,13 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, value.receiver)
     if isinstance(value, Closure):
         return signatures.told_by_function(inf, s, value, name)
-    if isinstance(value, Known) and type(value.value) is str:
-        return Bound(getattr(str, name), owner)
+    if isinstance(value, Known) and type(value.value) is str and has_in_type(str, name):
+        return Bound(find_in_type(str, name), owner)
     if name == "flat" and isinstance(value, Array) and not value.scalar:
         return Lookup(name, owner)
     if isinstance(value, (Number, Array, Tuple)) or isinstance(value, Instance) and _has_no_attributes(value.cls):
-        methods = [getattr(cls, name, None) for cls in classes_of(value)]
-        if not any(hasattr(cls, name) for cls in classes_of(value)):
+        methods = [find_in_type(cls, name) for cls in classes_of(value)]
+        if not any(has_in_type(cls, name) for cls in classes_of(value)):
             raise Raised(AttributeError)
         if len(methods) == 1 and isinstance(methods[0], MethodDescriptorType):
             return Bound(methods[0], owner)

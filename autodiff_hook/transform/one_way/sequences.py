@@ -52,7 +52,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.abstract import Iterator as IteratorOf
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.lattice import example_of, is_none, number_types
+from autodiff_hook.transform.specialise.lattice import example_of, inert_class, is_none, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -257,6 +257,8 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
         if type(method) is not FunctionType:
             raise Refused(f"the truth of {named(value)}")
         return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
+    if isinstance(value, (Instance, Outside)) and value.cls is np.ndarray:
+        raise Refused("the truth of an array of what is no number")
     count = length(inf, operand)
     return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))
 
@@ -282,6 +284,7 @@ def _precedes(inf: Path, a: Operand, b: Operand) -> bool:
     """Whether a key is less than another one."""
     for operand in (a, b):
         value = inf.type_of(operand)
-        if number_types(value) is None and not is_object(value) and sequence_of(inf, operand) is None:
+        is_text = inert_class(value) is str
+        if number_types(value) is None and not is_object(value) and not is_text and sequence_of(inf, operand) is None:
             raise Refused("a sequence that is sorted")
     return bool(inf.pin(inf.perform("truth", [inf.perform("compare", [a, b], "<")])))

@@ -18,6 +18,7 @@ from autodiff_hook.transform.one_way import (
     inert,
     items,
     iterating,
+    object_arrays,
     overrides,
     sequences,
 )
@@ -86,6 +87,7 @@ def step(inf: Inference, s: Statement) -> Abstract | None:
     require_native(inf, s)
     meaning = STEPS.get(s.op)
     found = overrides.step(inf, s) or derived.step(inf, s) or derived_containers.step(inf, s) or inert.step(inf, s)
+    found = found or object_arrays.step(inf, s)
     if found is None and meaning is not None:
         found = meaning(inf, s)
     if found is ENTERED:

@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.registry import registry
-from autodiff_hook.runtime.lookup import dictionary_of
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_hook.transform.improve.shortcuts import METHODS, lookup
 from autodiff_hook.transform.specialise import (
@@ -151,7 +151,7 @@ def _descriptor_of(types: frozenset[type], name: str) -> Any:
         return float.real
     if name in ("real", "imag") and types & _COMPLEX and types <= REAL | _COMPLEX | {bool}:
         return getattr(complex, name)
-    descriptors = {id(found): found for found in (getattr(cls, name, None) for cls in types)}
+    descriptors = {id(found): found for found in (find_in_type(cls, name) for cls in types)}
     (first, *others) = descriptors.values()
     return first if not others and registry.has_rules(first) else None
 
@@ -257,7 +257,7 @@ def _native_method_call(
     """``owner.name(...)`` of an array, a number, a generator of random numbers, or an object that is known."""
     owner = s.operands[0]
     cls = _native_class(value)
-    method = getattr(cls, name, None) if cls is not None else None
+    method = find_in_type(cls, name) if cls is not None else None
     if method is np.ndarray.view and isinstance(value, Array) and _shows_the_same(inf, value, args, names):
         s.op, s.operands, s.data = "getitem", [owner, Constant(Ellipsis)], None
         return inf.evaluate(inf, s)

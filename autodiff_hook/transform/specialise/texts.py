@@ -35,25 +35,33 @@ _OPERATORS: Final = {"+": operator.add, "*": operator.mul, "%": operator.mod}
 
 def method(inf: Inference, s: Statement, value: Abstract, name: str, args: list[Abstract]) -> Abstract | None:
     """``text.name(...)``."""
-    if all(isinstance(x, Known) for x in (value, *args)) and not s.data[1]:
-        return constants.computed(inf, s, getattr(example_of(value), name), list(map(example_of, args)))
+    names = s.data[1]
+    count = len(args) - len(names)
+
+    def run(text: Any, *given: Any) -> Any:
+        return getattr(text, name)(*given[:count], **dict(zip(names, given[count:])))
+
+    run.__qualname__ = f"str.{name}"
+    if all(isinstance(x, Known) for x in (value, *args)):
+        return constants.computed(inf, s, run, list(map(example_of, (value, *args))))
     require_inert(*args)
     if name not in _METHODS or _METHODS[name] is _TEXTS and inf.one_way:
         raise Refused(f"the method {name} of a string")
-    found = _like(_METHODS[name], lambda text, *given: getattr(text, name)(*given), [value, *args])
+    found = _like(inf, _METHODS[name], run, [value, *args])
     if isinstance(found, Instance) and found.cls is list:
         found = lists.new(inf, s, found.example, Instance(str, example=(*found.example, "…")[0]))
     return pure(inf, s, found)
 
 
-def _like(kind: Abstract, run: Callable[..., Any], values: list[Abstract]) -> Abstract:
-    """A value of this kind, with an example if there is one."""
+def _like(inf: Inference, kind: Abstract, run: Callable[..., Any], values: list[Abstract]) -> Abstract:
+    """A value of this kind, with an example if there is one; on one way nothing else stands for it."""
+    unknown = Instance(str) if inf.one_way and kind is TEXT else kind
     if any(example_of(x) is MISSING for x in values):
-        return kind
+        return unknown
     try:
         return replace(kind, example=outcome(run, values, {}).example)
     except Refused:
-        return kind
+        return unknown
 
 
 def operation(inf: Inference, s: Statement) -> Abstract | None:
@@ -71,7 +79,7 @@ def operation(inf: Inference, s: Statement) -> Abstract | None:
         except (TypeError, ValueError) as error:
             raise Refused(f"an operation that fails: {error}") from error
     require_inert(*values)
-    return pure(inf, s, _like(TEXT, _OPERATORS[s.data], values))
+    return pure(inf, s, _like(inf, TEXT, _OPERATORS[s.data], values))
 
 
 def formatted(inf: Inference, s: Statement) -> Abstract:
@@ -83,11 +91,11 @@ def formatted(inf: Inference, s: Statement) -> Abstract:
     if s.op == "build_string":
         if len(known) == len(values):
             return known_as(inf, s, "".join(known))
-        return pure(inf, s, _like(TEXT, lambda *parts: "".join(parts), values))
+        return pure(inf, s, _like(inf, TEXT, lambda *parts: "".join(parts), values))
     shown = _CONVERSIONS[s.data or ""]
     if len(known) == len(values) == 1:
         return known_as(inf, s, format(shown(known[0])))
-    return pure(inf, s, _like(TEXT, lambda value, *spec: format(shown(value), *spec), values))
+    return pure(inf, s, _like(inf, TEXT, lambda value, *spec: format(shown(value), *spec), values))
 
 
 _SHOWN: Final = (int, str, bool)
@@ -99,4 +107,4 @@ def item(inf: Inference, s: Statement, text: Abstract, key: Abstract) -> Abstrac
     if isinstance(text, Known) and isinstance(key, Known):
         return known_as(inf, s, text.value[key.value])
     require_inert(key)
-    return pure(inf, s, _like(TEXT, operator.getitem, [text, key]))
+    return pure(inf, s, _like(inf, TEXT, operator.getitem, [text, key]))
