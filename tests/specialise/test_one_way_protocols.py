@@ -1200,3 +1200,50 @@ def decorated(x):
 
 def test_what_wrapt_puts_around_functions():
     check(decorated, 0.7)
+
+
+class Named:
+    """Knows lists and tuples of names."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __eq__(self, other):
+        return self.name in other if isinstance(other, (list, tuple)) else isinstance(other, Named)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __lt__(self, other):
+        return len(other) > 1
+
+    def __deepcopy__(self, memo):
+        return self
+
+    __hash__ = None
+
+
+NAMED = Named("a")
+
+
+def compared_with_containers(x, names):
+    y = x
+    y *= 2.0 if names == NAMED else 3.0
+    y *= 5.0 if NAMED == ("a", x) else 7.0
+    y *= 11.0 if NAMED != ["b"] else 13.0
+    y *= 17.0 if [x] == Half() else 19.0
+    y *= 23.0 if Half() != (x,) else 29.0
+    y *= 31.0 if names > NAMED else 37.0
+    return y * (41.0 if {"a": x} == NAMED else 43.0) * x
+
+
+def copied_as_it_is(x, names):
+    held = copy.deepcopy([NAMED, Named("b"), x, names])
+    return held[2] * (2.0 if held[0] is NAMED else 3.0) * len(held[3]) * x
+
+
+@pytest.mark.parametrize("f", [compared_with_containers, copied_as_it_is], ids=lambda f: f.__name__)
+def test_objects_beside_containers(f):
+    for names in (["a", "b"], ["b"]):
+        check(f, 0.7, names, specialised=None)
+    assert GENERIC or is_specialised(f)

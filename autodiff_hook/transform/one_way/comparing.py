@@ -27,6 +27,9 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
     values = [inf.type_of(x) for x in s.operands]
     if s.data in ("==", "!=") and any(map(_is_builtin, values)) and any(map(_is_text_or_none, values)):
         return known_as(inf, s, s.data == "!=")
+    by_method = compared(inf, str(s.data), s.operands)
+    if by_method is not None:
+        return alias(inf, s, by_method)
     held = any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands))
     if held or all(map(_is_dict, values)):
         sequences = [sequence_of(inf, x) for x in s.operands]
@@ -36,9 +39,6 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
         if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
             raise Refused("a comparison of containers")
         return known_as(inf, s, _are_equal(inf, *s.operands) == (s.data == "=="))
-    by_method = compared(inf, str(s.data), s.operands)
-    if by_method is not None:
-        return alias(inf, s, by_method)
     s.operands = [*map(inf.plain, s.operands)]
     return None
 

@@ -116,13 +116,22 @@ def copied(inf: Path, operand: Operand, copies: Copies) -> Operand:
             inf.members(made).update((name, copied(inf, x, copies)) for name, x in attributes)
             inf.numbers[made] = copied(inf, inf.call(Constant(base_of(value.cls)), [operand]), copies)
         elif is_object(value):
-            raise Refused(f"a deep copy of {named(value)}")
+            done[name] = _copied_by_itself(inf, operand, value)
         else:
             alone = copied_alone(inf, operand)
             if alone is None:
                 raise Refused(f"a deep copy of {named(value)}")
             done[name] = alone
     return done[name]
+
+
+def _copied_by_itself(inf: Path, operand: Operand, value: Fresh | Outside) -> Operand:
+    """What ``__deepcopy__`` of a class gives, if that is the very object."""
+    method = look(inf, value.cls, "__deepcopy__")
+    made = inf.call(Constant(method), [operand, inf.made(dict, {})]) if type(method) is FunctionType else None
+    if made is None or inf.final(made) is not inf.final(operand):
+        raise Refused(f"a deep copy of {named(value)}")
+    return operand
 
 
 def is_plainly_copied(inf: Path, cls: type, hook: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Container, Fresh, Number, Outside
+from autodiff_hook.transform.specialise.abstract import ANY, Abstract, Array, Container, Fresh, Number, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -17,7 +17,7 @@ from autodiff_hook.transform.specialise.plans import alias, known_as
 def same(inf: Path, s: Statement) -> Abstract | None:
     """``a is b`` of lists, dicts and sets: what the program makes is nothing else; None of other values."""
     kinds = list(map(inf.type_of, s.operands))
-    if any(isinstance(x, Fresh) for x in kinds) and any(isinstance(x, (Array, Number)) for x in kinds):
+    if any(isinstance(x, Fresh) for x in kinds) and any(isinstance(x, _NO_OBJECTS) for x in kinds):
         return known_as(inf, s, s.op == "is_not")
     if not all(_is_container(inf, x) for x in s.operands):
         return None
@@ -26,6 +26,9 @@ def same(inf: Path, s: Statement) -> Abstract | None:
     if not found and a in inf.origins and b in inf.origins:
         raise Refused("which of several containers it is")
     return known_as(inf, s, found == (s.op == "is"))
+
+
+_NO_OBJECTS: Final = (Array, Number, Container, Tuple)
 
 
 def _is_container(inf: Path, operand: Operand) -> bool:

@@ -12,7 +12,7 @@ from autodiff_hook.runtime.lookup import asked_in_turn
 from autodiff_hook.semantics.operations import COMPARING_METHODS, METHODS, MIRRORED, UNARY_METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
-from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known, Outside
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of, plain_types
 from autodiff_hook.transform.specialise.objects import CONVERSIONS, look
@@ -86,7 +86,7 @@ def _asked(left: Abstract, right: Abstract, own: str, reflected: str, compares: 
 def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     """What methods written in Python make of a comparison; None if it is not for them to say."""
     left, right = map(inf.type_of, operands)
-    if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left)):
+    if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left) or _is_builtin(left)):
         return None
     asked = _asked(left, right, COMPARING_METHODS[symbol], COMPARING_METHODS[MIRRORED[symbol]], compares=True)
     if symbol == "!=" and not any(_has(inf, operands[place], name) for place, name in asked):
@@ -94,7 +94,7 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
         return None if same is None else inf.perform("not", [same])
     if symbol == "==" and not any(_has(inf, operands[place], name) for place, name in asked):
         # An object of the program is nothing from outside; but an array compares its elements with it.
-        if not (is_object(right) or _is_silent(right)):
+        if not (is_object(right) or _is_silent(right) or _is_builtin(right)):
             return None
         if isinstance(left, Fresh) and isinstance(right, Fresh):
             return Constant(left.made is right.made)
@@ -145,6 +145,11 @@ _BY_IDENTITY: Final = {"__eq__": "is", "__ne__": "is_not"}
 """What a comparison comes to that neither of two objects knows."""
 
 
+def _is_builtin(value: Abstract) -> bool:
+    """Whether a value is a list, a tuple, a dict or a set, which knows nothing of an object that is none."""
+    return isinstance(value, (Container, Outside, Tuple)) and value.cls in (list, tuple, dict, set, frozenset)
+
+
 def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> Operand | None:
     """What the first method gives that knows what to do; None if none of them is written in Python."""
     if not any(_method(inf, operands[place], name) for place, name in asked):
@@ -160,7 +165,8 @@ def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> 
         of_floats = by_name(inf, found, [operands[place], operands[1 - place]])
         if of_floats is not None:
             return of_floats
-        if _has(inf, operands[place], name) or not is_object(value) and not _is_silent(value):
+        is_silent = _is_silent(value) or _is_builtin(value) and name in COMPARING_METHODS.values()
+        if _has(inf, operands[place], name) or not is_object(value) and not is_silent:
             raise Refused(f"{name} of {named(value)} after another method")
     if asked[0][1] in _BY_IDENTITY:
         return inf.perform(_BY_IDENTITY[asked[0][1]], operands)
