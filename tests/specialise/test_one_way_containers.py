@@ -467,3 +467,27 @@ def test_lists_that_are_repeated_by_numbers_of_numpy():
 
     for x in (1.7, 2.5):
         check(f, x)
+
+
+class Labelled(list):
+    def __init__(self, items, name):
+        super().__init__(items)
+        self.names = [name]
+
+    def __add__(self, other):
+        made = Labelled(super().__add__(other), "")
+        made.names = self.names + other.names
+        return made
+
+
+LABELLED = Labelled([1.5, 2.0], "outside")
+
+
+def labelled(x):
+    a = Labelled([x], "made")
+    b, c, d = a + LABELLED, LABELLED + a, LABELLED + LABELLED
+    return b[0] * c[1] * c[2] * len(b.names) * len(d.names) + d[2] * x
+
+
+def test_lists_from_outside_are_joined():
+    check(labelled, 0.7)

@@ -85,7 +85,22 @@ def filled_with_rows(x):
     return float(np.sum(np.asarray(out, dtype=float) * np.array([1.0, x, 2.0])) + (out is not None) * out[1, 0])
 
 
-FUNCTIONS = [arrays_in_cells, operators, numbers_and_none, copies_and_views, in_place, filled_with_rows]
+def filled_with_arrays(x):
+    out, rows = np.empty(2, dtype=object), np.empty((2, 2), dtype=object)
+    out[:] = [np.array([x, 2.0]), np.array([1.0, x])]
+    rows[:] = [np.array([x, 2.0]), [x, None]]
+    return float(np.sum(out[0] * out[1]) + rows[0, 0] * rows[1, 0] + (rows[1][1] is None))
+
+
+FUNCTIONS = [
+    filled_with_arrays,
+    arrays_in_cells,
+    operators,
+    numbers_and_none,
+    copies_and_views,
+    in_place,
+    filled_with_rows,
+]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)

@@ -294,7 +294,7 @@ def changeable(inf: Path, operand: Operand) -> Operand:
 
 
 def opened(inf: Path, operands: list[Operand]) -> list[Operand]:
-    """Lists from outside with what they hold, where nothing but lists is compared."""
+    """Lists from outside with what they hold, where nothing but lists is compared or joined."""
     values = [inf.type_of(x) for x in operands]
     if not all(isinstance(v, List) or getattr(v, "cls", None) is list for v in values):
         return operands

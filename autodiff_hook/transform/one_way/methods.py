@@ -6,7 +6,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Operand
-from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, as_key, known_value, parts, taken_at_once
+from autodiff_hook.transform.one_way.containers import (
+    UNKNOWN,
+    as_item,
+    as_key,
+    known_value,
+    parts,
+    sequence_of,
+    taken_at_once,
+)
 from autodiff_hook.transform.one_way.growing import add_all, extend, update
 from autodiff_hook.transform.one_way.held import held_by, is_derived
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
@@ -96,6 +104,15 @@ def _compared(cls: type, op: str) -> Method:
     return method
 
 
+def _list_add(inf: Path, owner: Operand, args: Args) -> Operand:
+    """``list.__add__(a, b)``."""
+    value = inf.type_of(args[0])
+    other = held_by(inf, args[0]) if is_derived(value) else args[0]
+    if other is None or sequence_of(inf, other) is not list:
+        raise Refused(f"list.__add__ of {named(value)}")
+    return inf.made(list, [*parts(inf, owner), *parts(inf, other)])
+
+
 def _setdefault(inf: Path, owner: Operand, args: Args) -> Operand:
     found: Operand = inf.changed(owner).setdefault(as_key(inf, args[0]), *args[1:] or (Constant(None),))
     return found
@@ -160,6 +177,7 @@ METHODS: Final[dict[tuple[type, str], Method]] = {
     (list, "clear"): _changes(list.clear),
     (list, "reverse"): _changes(list.reverse),
     (list, "copy"): _list_copy,
+    (list, "__add__"): _list_add,
     **dict.fromkeys([(list, "index"), (tuple, "index")], _index),
     **dict.fromkeys([(list, "count"), (tuple, "count")], _count),
     (list, "remove"): _remove,

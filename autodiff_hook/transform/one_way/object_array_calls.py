@@ -140,7 +140,7 @@ def _visited(inf: Path, held: Any, flags: list[str]) -> Iterator[Operand]:
 
 def _folded(inf: Path, s: Statement, function: Any, array: Operand) -> Abstract:
     """``np.sum`` and ``np.prod``, one after the other."""
-    held, symbol = inf.content(array), _FOLDED[function]
+    held, symbol = spread(inf, array), _FOLDED[function]
     if held.ndim != 1 or not held.size:
         raise Refused(f"{named(function)} of an array of objects with several axes")
     total = held[0]

@@ -69,8 +69,10 @@ def _getitem(inf: Path, s: Statement) -> Abstract:
 def _setitem(inf: Path, s: Statement) -> Abstract:
     owner, key, value = s.operands
     held, where = inf.changed(owner), key_of(inf, key)
-    several = isinstance(done(operator.getitem, held, where), np.ndarray)
-    done(operator.setitem, held, where, spread(inf, value) if several else value)
+    chosen = done(operator.getitem, held, where)
+    several = isinstance(chosen, np.ndarray)
+    depth = chosen.ndim if several and sequence_of(inf, value) is not None else None
+    done(operator.setitem, held, where, spread(inf, value, depth) if several else value)
     return known_as(inf, s, None)
 
 
@@ -131,17 +133,23 @@ def converted(inf: Path, held: np.ndarray[Any, Any], dtype: Any) -> Operand:
     return made if held.ndim == 1 else inf.call(Constant(np.reshape), [made, Constant(held.shape)])
 
 
-def spread(inf: Path, operand: Operand) -> Any:
-    """What NumPy makes of a value among objects: an array of operands."""
+def spread(inf: Path, operand: Operand, depth: int | None = None) -> Any:
+    """What NumPy makes of a value among objects: an array of operands.
+
+    ``depth``: the axes that there are to be filled; what comes then is an element, whatever it is.
+    """
     value = inf.type_of(operand)
+    if depth == 0:
+        return _single(operand)
+    deeper = None if depth is None else depth - 1
     if is_objects(value):
         return inf.content(operand)
     if sequence_of(inf, operand) is not None:
-        return _stacked([spread(inf, x) for x in parts(inf, operand)])
+        return _stacked([spread(inf, x, deeper) for x in parts(inf, operand)])
     if isinstance(value, Array) and not value.scalar:
         rows = parts(inf, operand) if value.ndim else [inf.perform("getitem", [operand, Constant(())])]
         if (value.ndim or 0) > 1:
-            return _stacked([spread(inf, x) for x in rows])
+            return _stacked([spread(inf, x, deeper) for x in rows])
         numbers = [_single(_as_object(inf, x)) for x in rows]
         return _stacked(numbers) if value.ndim else numbers[0]
     if is_object(value) and any(has_in_type(value.cls, name) for name in ("__len__", "__array__", "__array_ufunc__")):

@@ -195,6 +195,8 @@ _OF_LISTS: Final = ("+", "*")
 
 def joined(inf: Path, s: Statement) -> Abstract | None:
     """``a + b`` and ``a * n`` of lists and tuples; None if they are not such."""
+    if s.op == "binary" and s.data in _OF_LISTS:
+        s.operands = opened(inf, s.operands)
     kinds = [sequence_of(inf, x) for x in s.operands]
     extended = s.op == "inplace" and kinds[0] is list
     if extended and s.data not in _OF_LISTS:
