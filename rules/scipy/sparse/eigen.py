@@ -9,8 +9,10 @@ from scipy.sparse.linalg import eigsh, spsolve, svds
 from autodiff_hook.algebras.searching import reaches
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, not_implemented
+from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.meanings import apply, means
 from autodiff_rules.numpy._shared import unbroadcast
+from autodiff_rules.scipy._standins import settled
 from autodiff_rules.scipy.sparse._entries import rows_of
 from autodiff_rules.scipy.sparse.factors import in_format
 from autodiff_rules.scipy.sparse.matrices import entries_of, followed, is_own
@@ -81,10 +83,14 @@ def given_options(function, args, kwargs):
     return inspect.signature(function).bind(*args, **kwargs).arguments
 
 
+def reordered(x, places, value):
+    return settled(x[places], value)
+
+
 def in_order_of(found, value, token, alg):
-    """The same numbers in the order of ``found``."""
+    """The numbers that were found without vectors, in another order."""
     places = np.argsort(value)[np.argsort(np.argsort(found))]
-    return apply(alg, (None, token, None), np.take, (value, places), {})
+    return enter(alg, (None, token, None, None), reordered, (value, places, found), {})
 
 
 @means(eigsh)
