@@ -14,7 +14,7 @@ from sparse_checks import check_directions
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
-from autodiff_rules.scipy.sparse import factors
+from autodiff_rules.scipy.sparse import eigen, factors
 from autodiff_rules.scipy.sparse._entries import rows_of
 
 ROWS, COLUMNS = np.nonzero(np.eye(4) + np.diag(np.ones(3), 1) + np.diag(np.ones(2), -2))
@@ -229,3 +229,22 @@ def test_what_is_not_known_of_eigenvalues():
         ad.gradient(lambda x: weighted(sla.eigsh(banded(x), k=2, M=sparse.eye_array(SIZE))[0]), DIAGONAL)
     with pytest.raises(NotDifferentiable):
         ad.gradient(lambda x: weighted(np.abs(sla.eigs(banded(x), k=2)[0])), DIAGONAL)
+
+
+def test_rules_of_eigenvalues():
+    """By entries on both sides of the diagonal, of which SciPy takes one side for the other."""
+    matrix = banded(DIAGONAL)
+    data, places = matrix.data, (matrix.indices, matrix.indptr)
+
+    def values(data, *args):
+        whole = sparse.csr_array((data, *places))
+        return sla.eigsh(0.5 * (whole + whole.T), k=2, v0=START)[0]
+
+    def singular(data, *args):
+        return sla.svds(sparse.csr_array((data, *places)), k=2, v0=START)[1]
+
+    w, v = sla.eigsh(matrix, k=2, v0=START)
+    u, s, vt = sla.svds(matrix, k=2, v0=START)
+    check_rule(eigen.eigenvalues, data, *places, w, v, differences=values, rtol=1e-5)
+    check_rule(eigen.singular_values, data, *places, s, u, vt, differences=singular, rtol=1e-5)
+    np.testing.assert_array_equal(eigen.eigenvectors(data, *places, w, v), v)
