@@ -293,6 +293,7 @@ SOLVERS = {
     ),
     "dgtsv": lambda a, b: lapack.dgtsv(a[1, :2], a[0] + 2.0, a[2, :2], b)[3],
     "dptsv": lambda a, b: lapack.dptsv(a[0] + 9.0, a[1, :2], b)[2],
+    "dtrsm": lambda a, b: blas.dtrsm(a[0, 0], a, b, lower=True) + blas.dtrsm(1.0, a, b.T, side=1, trans_a=1, diag=1).T,
     "dgemm": lambda a, b: blas.dgemm(a[0, 0], a, b, a[1, 1], b, trans_a=1) + blas.dgemm(2.0, a, b.T, trans_b=True),
 }
 
