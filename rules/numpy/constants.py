@@ -102,4 +102,9 @@ for owner in (np.random, np.random.Generator, np.random.RandomState):
     refuse(owner, REFUSED_DRAWS)
 declare(IS_A_POSITION, np.linalg.matrix_rank, array_utils.normalize_axis_index)
 effects(*(getattr(np.random, name) for name in OF_RANDOM[IS_A_SOURCE].split()))
-effects(*(getattr(np, name) for name in EFFECTS if hasattr(np, name)), np.ndarray.tofile, np.ndarray.dump)
+effects(
+    *(getattr(np, name) for name in EFFECTS if hasattr(np, name)),
+    np.ndarray.tofile,
+    np.ndarray.dump,
+    np.ndarray.setflags,
+)

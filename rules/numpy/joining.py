@@ -109,15 +109,32 @@ def present(ȳ, parts):
     return [np.zeros(y.shape, float_dtype(y)) if c is None else c for c, y in zip(ȳ, parts)]
 
 
-def joined(ȳ, parts, axis):
-    return np.concatenate(present(ȳ, parts), axis)
+def joined(ȳ, ary, sections, axis):
+    """Of parts that are made anew: in the list of them a program may have changed what stands where."""
+    return np.concatenate(present(ȳ, np.array_split(ary, sections, axis)), axis)
 
 
-linear(np.split, "ary, indices_or_sections, axis=0", lambda ȳ, y, axis: joined(ȳ, y, axis))
-linear(np.array_split, "ary, indices_or_sections, axis=0", lambda ȳ, y, axis: joined(ȳ, y, axis))
-linear(np.hsplit, "ary, indices_or_sections", lambda ȳ, y, ary: joined(ȳ, y, 1 if np.ndim(ary) > 1 else 0))
-linear(np.vsplit, "ary, indices_or_sections", lambda ȳ, y: joined(ȳ, y, 0))
-linear(np.dsplit, "ary, indices_or_sections", lambda ȳ, y: joined(ȳ, y, 2))
+linear(
+    np.split,
+    "ary, indices_or_sections, axis=0",
+    lambda ȳ, ary, indices_or_sections, axis: joined(ȳ, ary, indices_or_sections, axis),
+)
+linear(
+    np.array_split,
+    "ary, indices_or_sections, axis=0",
+    lambda ȳ, ary, indices_or_sections, axis: joined(ȳ, ary, indices_or_sections, axis),
+)
+linear(
+    np.hsplit,
+    "ary, indices_or_sections",
+    lambda ȳ, ary, indices_or_sections: joined(ȳ, ary, indices_or_sections, 1 if np.ndim(ary) > 1 else 0),
+)
+linear(
+    np.vsplit, "ary, indices_or_sections", lambda ȳ, ary, indices_or_sections: joined(ȳ, ary, indices_or_sections, 0)
+)
+linear(
+    np.dsplit, "ary, indices_or_sections", lambda ȳ, ary, indices_or_sections: joined(ȳ, ary, indices_or_sections, 2)
+)
 linear(
     np.unstack,
     "x, /, *, axis=0",

@@ -84,6 +84,15 @@ def dgemm(alpha, a, b, beta=0.0, c=None, trans_a=0, trans_b=0, overwrite_c=False
     return settled(product if c is None else product + beta * c, native)
 
 
+def dtrsm(alpha, a, b, side=0, lower=0, trans_a=0, diag=0, overwrite_b=0):
+    """A triangular matrix on the left of the solution, or on its right."""
+    if side:
+        found = solve_triangular(a, (alpha * b).T, 0 if trans_a else 1, lower, diag).T
+    else:
+        found = solve_triangular(a, alpha * b, trans_a, lower, diag)
+    return settled(found, natively(blas.dtrsm, (alpha, a, b, side, lower, trans_a, diag), {}))
+
+
 def native_dgemm(alpha, a, b, beta, c, trans_a, trans_b):
     options = {} if c is None else {"c": c}
     return blas.dgemm(alpha, a, b, beta, trans_a=trans_a, trans_b=trans_b, **options)
@@ -128,3 +137,4 @@ cotangents(left, "moving, others, native, place, why", ((),), moving=lambda why:
 for solver in (dgesv, dsysv, dposv, dpotrf, dpotrs, dtrtrs, dgbsv, dpbsv, dgtsv, dptsv):
     define(getattr(lapack, solver.__name__), solver)
 define(blas.dgemm, dgemm)
+define(blas.dtrsm, dtrsm)

@@ -1,17 +1,17 @@
-"""Distances of all pairs of points, ``scipy.spatial.distance``.
+"""Distances of all pairs of points, ``scipy.spatial.distance``; the rules of trees of points are loaded with them.
 
 At distance 0 the cotangent of the Euclidean distance is zero.
 """
 
 import numpy as np
-from scipy.spatial import KDTree, cKDTree, distance
+from scipy.spatial import distance
 
 from autodiff_hook import pullback
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, fresh
-from autodiff_hook.registry import writes
-from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare, declare_names
+from autodiff_rules._constants import COMPARES, IS_A_POSITION, declare_names
 from autodiff_rules.numpy._shared import array_rrule, unbroadcast
+from autodiff_rules.scipy import neighbours as neighbours
 from autodiff_rules.scipy._metrics import FORMULAS, NAMES
 
 PAIRED = ("euclidean", "sqeuclidean", "cityblock")
@@ -122,8 +122,3 @@ def squareform_cotangent(ȳ, y, X):
 
 
 declare_names(distance, {IS_A_POSITION: "num_obs_dm num_obs_y", COMPARES: "is_valid_dm is_valid_y"})
-
-for _tree in (cKDTree, KDTree):
-    # What it is made of it only reads: which points are near has no derivative, and how far they are is an error.
-    writes(_tree)
-    declare(IS_A_POSITION, _tree.query_ball_point, _tree.query_ball_tree, _tree.query_pairs)

@@ -7,12 +7,14 @@ import numpy as np
 from scipy.spatial.transform import _rotation, _rotation_xp
 from scipy.spatial.transform import _rotation_cy as compiled
 
+from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import Array, Real, cotangents, fresh, linear
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.semantics.meanings import DEFINITIONS
 from autodiff_rules._definitions import defines, follow_instead
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.scipy._array_api import only_looks
+from autodiff_rules.scipy._metrics import root
 from autodiff_rules.scipy._quaternions import (
     CONJUGATE,
     READ,
@@ -166,6 +168,10 @@ def from_matrix_cotangent(ȳ, y, matrix, assume_valid):
     """A matrix is taken for the rotation next to it, unless it is said to be valid."""
     if assume_valid:
         return valid_matrix_cotangent(ȳ, y, matrix)
+    return nearest_cotangent(ȳ, y, matrix)
+
+
+def nearest_cotangent(ȳ, y, matrix):
     rotation = matrix_of(y)
     stretch = np.matmul(np.swapaxes(rotation, -1, -2), matrix)
     traces = np.trace(stretch, axis1=-2, axis2=-1)[..., None, None]
@@ -229,6 +235,31 @@ def mean_cotangents(ȳ, y, quat, weights):
 def mean(quat, weights=None, axis=None):
     """Along no axis each rotation is its own mean."""
     return quat if axis == () else mean_of_all(quat, weights, axis)
+
+
+def nearest(matrix, q):
+    """The rotation next to a matrix, which has been found."""
+    return np.array(q)
+
+
+cotangents(nearest, "matrix, q", ONE, matrix=lambda ȳ, y, matrix: nearest_cotangent(ȳ, y, matrix))
+
+
+def align_vectors(a, b, weights=None, return_sensitivity=False):
+    """The rotation next to the sum of the products of both vectors, and the root of the squares that are left."""
+    q, distance, sensitivity = natively(compiled.align_vectors, (a, b, weights, return_sensitivity), {})
+    first, second = np.atleast_2d(a), np.atleast_2d(b)
+    w = np.ones(len(first)) if weights is None else np.asarray(weights)
+    if return_sensitivity or len(first) < 2 or np.any(np.isinf(w)):
+        raise NotDifferentiable(
+            "Rotation.align_vectors is differentiable for several vectors and finite weights, but for the sensitivity"
+        )
+    q = nearest(np.matmul(np.transpose(first * w[:, None]), second), q)
+    apart = first - compiled.apply(q[None], second)
+    return q, settled(root(np.sum(w[:, None] * apart * apart)), distance), sensitivity
+
+
+follow_instead(compiled.align_vectors, align_vectors)
 
 
 def by_array_code(name):

@@ -1197,3 +1197,64 @@ def test_a_number_whose_class_asks_for_more(name):
         assert operator(f, 1.3) == pytest.approx(differences(f, 1.3, 2 if mode == "hvp" else 1))
     assert jacfwd(lambda x: Quantity(f(x), "m"))(1.3) == pytest.approx(3 * 1.3**2)
     assert linearize(lambda x: Quantity(f(x), "m"), 1.3)[1](1.0) == pytest.approx(3 * 1.3**2)
+
+
+class Chooses:
+    def __new__(cls, v, w=1.0):
+        return object.__new__(Chosen) if cls is Chooses else object.__new__(cls)
+
+    def __init__(self, v, w=1.0):
+        self.v = v
+
+
+class Chosen(Chooses):
+    def __init__(self, v, w=2.0):
+        self.v = v * v * w
+
+
+class ChoosesByNumber(Chooses):
+    def __new__(cls, v, w=1.0):
+        return object.__new__(ChosenByNumber if v > 1.0 else cls)
+
+
+class ChosenByNumber(ChoosesByNumber):
+    def __init__(self, v, w=3.0):
+        super().__init__(v)
+        self.v = self.v**3 * w
+
+
+class BeginsElsewhere:
+    def __new__(cls, *system):
+        return Begun.__new__(Begun, *system) if cls is BeginsElsewhere else super().__new__(cls)
+
+
+class Begun(BeginsElsewhere):
+    def __init__(self, *system):
+        self.v = math.prod(system)
+
+
+class Complete(float):
+    def __new__(cls, v):
+        return float.__new__(CompleteSquare if cls is Complete else cls, v)
+
+
+class CompleteSquare(Complete):
+    def __init__(self, v):
+        self.v = v * v
+
+
+OF_DERIVED_CLASSES = {
+    "chosen": lambda x: Chooses(x).v * Chooses(v=x, w=x).v,
+    "derived": lambda x: Chosen(x).v + Chosen(x, w=x).v,
+    "by_number": lambda x: ChoosesByNumber(x).v * ChoosesByNumber(x, w=2.0).v,
+    "elsewhere": lambda x: BeginsElsewhere(x, x, 2.0).v,
+    "number": lambda x: Complete(x).v * Complete(x),
+}
+
+
+@pytest.mark.parametrize("name", OF_DERIVED_CLASSES)
+def test_new_makes_objects_of_derived_classes(name):
+    f = OF_DERIVED_CLASSES[name]
+    for x in (1.3, 0.7, 1.9, 0.4):
+        for mode, operator in MODES.items():
+            assert operator(f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-5)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from helpers import gradient_at
 
-from autodiff_hook import withgradient
+from autodiff_hook import gradient, withgradient
+from autodiff_hook.api import generic_gradient
 from autodiff_hook.testing import check_gradient
 
 XS = [0.5, -1.5, 2.0, 3.0]
@@ -420,3 +421,30 @@ def test_what_lists_are_added_to_is_asked_first(f, make):
     for _ in range(3):
         check_gradient(lambda x: f(x, make), 1.3)
         assert withgradient(lambda x: f(x, make), 1.3)[0] == f(1.3, make)
+
+
+def turned_list(x):
+    xs = x.tolist()
+    xs.pop()
+    xs.__setitem__(slice(1, 3), [x[0] * x[1]])
+    return xs[0] * xs[1]
+
+
+def turned_parts(x):
+    parts = np.array_split(x, 3)
+    parts.reverse()
+    return np.sum(parts[1] ** 2) * parts[1][0]
+
+
+def parts_left(x):
+    parts = np.split(x, [1, 3])
+    parts.pop(0)
+    parts.append(x)
+    return np.sum(parts[0] ** 2) * parts[0][0]
+
+
+@pytest.mark.parametrize("f", [turned_list, turned_parts, parts_left])
+def test_lists_that_numpy_made_are_changed(f):
+    for x in np.array([[0.7, 1.3, 0.4, 2.1, 3.0], [1.7, -1.3, 0.6, 2.0, 3.5]]):
+        check_gradient(f, x)
+        np.testing.assert_allclose(generic_gradient(f, x)[0], gradient(f, x)[0])

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from numpy_checks import Case, cases, check, normal
@@ -128,8 +131,65 @@ def test_which_points_are_near_has_no_derivative(tree_of):
         check_gradient(of_neighbours(tree_of), scale * points)
 
 
-@pytest.mark.parametrize("read", [lambda tree, x: tree.query(x)[0], lambda tree, x: tree.data])
-def test_distances_and_places_of_a_tree_are_an_error(read):
-    points = np.random.default_rng(0).normal(size=(6, 3))
-    with pytest.raises(NotDifferentiable, match="KDTree"):
-        gradient(lambda x: np.sum(read(cKDTree(x), 1.1 * x)), points)
+POINTS = np.random.default_rng(0).normal(size=(7, 3))
+ASKED = np.random.default_rng(1).normal(size=(2, 3))
+
+
+@pytest.mark.parametrize("tree_of", [cKDTree, KDTree])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda tree, x: tree.query(ASKED)[0],
+        lambda tree, x: tree.query(x, k=2)[0][:, 1],
+        lambda tree, x: tree.query(ASKED, k=[2, 4], p=1)[0],
+        lambda tree, x: tree.query(ASKED[0], p=np.inf)[0],
+        lambda tree, x: np.nan_to_num(tree.query(x, k=3, distance_upper_bound=1.8)[0], posinf=0.0),
+        lambda tree, x: x[tree.query(ASKED, k=2)[1]] * tree.n,
+        lambda tree, x: np.outer(tree.maxes, tree.mins) + tree.data[2] * tree.m,
+        lambda tree, x: KDTree(POINTS).query(x[0] + ASKED)[0],
+    ],
+)
+def test_distances_and_places_of_a_tree(read, tree_of):
+    def f(x):
+        return np.sum(read(tree_of(x), x) ** 2 * 1.5)
+
+    for scale in (1.0, 1.1, 1.0):
+        check_gradient(f, scale * POINTS)
+    v = np.cos(np.arange(POINTS.size)).reshape(POINTS.shape)
+    there, here = (gradient(f, POINTS + h * v)[0] for h in (1e-6, -1e-6))
+    np.testing.assert_allclose(hvp(f, (POINTS,), (v,))[0], (there - here) / 2e-6, rtol=1e-5, atol=1e-5)
+
+
+def test_distances_in_a_periodic_box():
+    def f(x):
+        return np.sum(
+            KDTree(x, boxsize=[2.0, 0.0, 3.0]).query(np.array([[0.1, 0.2, 0.1], [1.9, 0.5, 2.9]]), k=3)[0] ** 3
+        )
+
+    check_gradient(f, np.remainder(POINTS, 2.0))
+
+
+class Labelled(KDTree):
+    def query(self, x, **options):
+        return super().query(np.asarray(x) * 1.0, **options)[0]
+
+
+def test_trees_of_a_derived_class():
+    check_gradient(lambda x: np.sum(Labelled(POINTS).query(x, k=2)), ASKED)
+    with pytest.raises(NotDifferentiable, match="Labelled"):
+        gradient(lambda x: np.sum(Labelled(x).query(ASKED, k=2)), POINTS)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda tree: tree.sparse_distance_matrix(tree, 2.0).sum(),
+        lambda tree: tree.tree.split,
+        lambda tree: copy.copy(tree).data[0, 0],
+        lambda tree: pickle.loads(pickle.dumps(tree)).data[0, 0],
+    ],
+)
+def test_what_is_read_out_of_a_tree_otherwise_is_an_error(read):
+    for tree_of in (cKDTree, KDTree):
+        with pytest.raises(NotDifferentiable):
+            gradient(lambda x, tree_of=tree_of: read(tree_of(x)), POINTS)

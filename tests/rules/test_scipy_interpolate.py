@@ -396,3 +396,42 @@ def test_planes_with_one_line(shape):
     lines, inside = [np.arange(float(n)) for n in shape], [0.4 if n > 1 else 0.0 for n in shape]
     values = np.arange(1.0, 4.0)[: np.prod(shape)].reshape(shape)
     check_gradient(lambda v: np.sum(interpolate.RegularGridInterpolator(lines, v)([inside]) ** 2), values)
+
+
+GRID_X, GRID_Y = np.linspace(0.0, 2.0, 6), np.linspace(0.0, 3.0, 7)
+ON_GRID = np.sin(GRID_X)[:, None] * np.cos(GRID_Y) + 0.1 * np.outer(GRID_X, GRID_Y)
+SURFACES = {
+    "values": (lambda z: interpolate.RectBivariateSpline(GRID_X, GRID_Y, z)([0.3, 1.1], [0.4, 2.2]), ON_GRID),
+    "degrees": (lambda z: interpolate.RectBivariateSpline(GRID_X, GRID_Y, z, kx=2, ky=1).ev(0.3, 1.1), ON_GRID),
+    "slopes": (lambda z: interpolate.RectBivariateSpline(GRID_X, GRID_Y, z).ev([0.3], [1.1], dx=1, dy=1), ON_GRID),
+    "borders": (
+        lambda z: interpolate.RectBivariateSpline(GRID_X, GRID_Y, z, bbox=[-0.1, 2.1, None, 3.5]).ev(0.3, 1.1),
+        ON_GRID,
+    ),
+    "places": (lambda x: interpolate.RectBivariateSpline(x, GRID_Y, ON_GRID).ev(0.3, [1.1, 2.0]), GRID_X),
+    "volume": (lambda z: interpolate.RectBivariateSpline(GRID_X, GRID_Y, z).integral(0.1, 1.5, 0.2, 9.0), ON_GRID),
+    "ends": (
+        lambda e: interpolate.RectBivariateSpline(GRID_X, GRID_Y, ON_GRID).integral(e[0], e[1], 0.2, e[2]),
+        np.array([0.1, 1.5, 2.2]),
+    ),
+    "interpn": (lambda z: interpolate.interpn((GRID_X, GRID_Y), z, [[0.3, 1.1]], method="splinef2d"), ON_GRID),
+}
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_surfaces_through_the_points_of_a_grid(name):
+    f, x = SURFACES[name]
+
+    def energy(x):
+        return np.sum(f(x) ** 2)
+
+    for scale in (1.0, 1.02, 1.0):
+        check_gradient(energy, scale * x)
+    v = np.cos(np.arange(x.size)).reshape(x.shape)
+    there, here = (gradient(energy, x + h * v)[0] for h in (1e-6, -1e-6))
+    np.testing.assert_allclose(hvp(energy, (x,), (v,))[0], (there - here) / 2e-6, rtol=1e-5, atol=1e-5)
+
+
+def test_smoothed_surfaces_are_an_error():
+    with pytest.raises(NotDifferentiable, match="smoothed"):
+        gradient(lambda z: interpolate.RectBivariateSpline(GRID_X, GRID_Y, z, s=0.1).ev(0.3, 1.1), ON_GRID)

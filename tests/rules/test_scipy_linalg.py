@@ -11,6 +11,7 @@ from autodiff_hook import gradient, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
 from autodiff_rules.scipy import _lapack
+from autodiff_rules.scipy.linalg.functions import toeplitz_solution
 
 
 def definite(*shape, kind=normal):
@@ -26,6 +27,8 @@ P32 = P.astype(np.float32)
 BAND = np.array([[0.0, 0.0, 0.3, 0.4], [0.0, 1.0, 0.7, -0.4], [4.0, 5.0, 6.0, 7.0], [0.5, 0.2, 0.9, 0.0]])
 SYMMETRIC_BANDS = np.array([[0.0, 0.0, 0.3, 0.4], [0.0, 1.0, 0.7, -0.4], [4.0, 5.0, 6.0, 7.0]])
 SYMMETRIC_BANDS = SYMMETRIC_BANDS, np.array([[4.0, 5.0, 6.0, 7.0], [1.0, 0.7, -0.4, 0.0], [0.3, 0.4, 0.0, 0.0]])
+TOEPLITZ = np.array([0.3, 0.5, 4.0, 0.7, -0.2])
+TRIDIAGONAL = normal(4) + 2.0 * np.arange(4), normal(3)
 BAND3 = np.triu(np.tril(A, 1), -1)
 TRIANGLES = ("upper triangular", "lower triangular")
 
@@ -80,6 +83,18 @@ CASES = [
     Case(linalg.block_diag, A, normal(2, 1), normal(3), 2.5, layouts=False),
     *(Case(linalg.toeplitz, c) for c in (normal(3), complexes(3), [1.0, 2.0])),
     *(Case(linalg.toeplitz, normal(3), r) for r in (normal(4), complexes(2))),
+    *(Case(linalg.circulant, c) for c in (normal(3), complexes(4), [1.0, 2.0])),
+    *(Case(linalg.lu, a, permute) for a in (A, Z, normal(4, 4)[::-1]) for permute in (False, True)),
+    Case(linalg.lu, normal(4, 4)[::-1], p_indices=True),
+    *(Case(toeplitz_solution, v, b) for v, b in ((TOEPLITZ, normal(3)), (TOEPLITZ + 0.3j, complexes(3)))),
+    *(Case(linalg.eigh_tridiagonal, *TRIDIAGONAL, alone) for alone in (False, True)),
+    Case(linalg.eigh_tridiagonal, *TRIDIAGONAL, True, "i", (1, 2)),
+    *(
+        Case(linalg.eig_banded, b, low, alone)
+        for b, low in zip(SYMMETRIC_BANDS, (False, True))
+        for alone in (False, True)
+    ),
+    Case(linalg.eig_banded, SYMMETRIC_BANDS[1], True, True, select="v", select_range=(4.0, 9.0)),
 ]
 STACKS = np.lib.NumpyVersion(scipy.__version__) >= "1.15.0"
 """Whether SciPy takes stacks of matrices, and all kinds of them."""
@@ -215,6 +230,11 @@ def test_logarithm(a):
         (linalg.toeplitz, (normal(3),)),
         (linalg.block_diag, (A, B)),
         (linalg.solve_sylvester, (A, P, A)),
+        (linalg.circulant, (normal(3),)),
+        (linalg.lu, (A,)),
+        (toeplitz_solution, (TOEPLITZ, normal(3))),
+        (linalg.eigh_tridiagonal, TRIDIAGONAL),
+        (linalg.eig_banded, (SYMMETRIC_BANDS[1], True)),
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
@@ -273,6 +293,7 @@ SOLVERS = {
     ),
     "dgtsv": lambda a, b: lapack.dgtsv(a[1, :2], a[0] + 2.0, a[2, :2], b)[3],
     "dptsv": lambda a, b: lapack.dptsv(a[0] + 9.0, a[1, :2], b)[2],
+    "dtrsm": lambda a, b: blas.dtrsm(a[0, 0], a, b, lower=True) + blas.dtrsm(1.0, a, b.T, side=1, trans_a=1, diag=1).T,
     "dgemm": lambda a, b: blas.dgemm(a[0, 0], a, b, a[1, 1], b, trans_a=1) + blas.dgemm(2.0, a, b.T, trans_b=True),
 }
 
@@ -349,6 +370,16 @@ def test_arguments_are_not_overwritten():
     a = np.asfortranarray(P)
     gradient(lambda a: linalg.cholesky(a, overwrite_a=True).sum(), a)
     assert np.array_equal(a, P)
+
+
+def test_systems_of_toeplitz_matrices():
+    x = np.array([4.0, 0.5, -0.3, 0.2])
+    check_gradient(lambda x, b: np.sum(linalg.solve_toeplitz(x, b) ** 2), x, normal(4))
+    check_gradient(lambda x, b: np.sum(linalg.solve_toeplitz((x, 0.5 * x), b) ** 3), x, normal(4, 2))
+    with pytest.raises(NotDifferentiable, match="real matrices"):
+        gradient(lambda x: np.sum(linalg.eigh_tridiagonal(x, x[1:], select="i", select_range=(0, 1))[1]), x)
+    with pytest.raises(NotDifferentiable, match="square"):
+        gradient(lambda x: np.sum(linalg.lu(np.outer(x, x[:2]))[2]), x)
 
 
 def test_equal_singular_values_have_no_vectors():

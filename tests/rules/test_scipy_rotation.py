@@ -16,6 +16,7 @@ from autodiff_rules.scipy import rotation
 VECTOR, QUATERNION, VECTORS = np.array([0.2, 0.3, -0.1]), np.array([0.1, 0.2, 0.3, 0.8]), normal(4, 3)
 WEIGHTS = np.array([1.0, 2.0, 0.5, 0.7])
 TURNED = Rotation.from_rotvec([0.1, -0.2, 0.3])
+AIMS = np.array([[1.0, 0.2, 0.1], [-0.3, 0.9, 0.4]])
 
 
 def turned_again_and_again(v):
@@ -71,6 +72,12 @@ ROTATIONS = {
     "davenport": (
         lambda v: Rotation.from_davenport(np.eye(3), "extrinsic", v).as_davenport(np.eye(3), "intrinsic"),
         VECTOR,
+    ),
+    "aligned": (lambda v: Rotation.align_vectors(v, TURNED.apply(AIMS))[0].as_quat(), AIMS + 0.1 * VECTORS[:2]),
+    "aligned_to": (lambda v: Rotation.align_vectors(AIMS, v)[1], AIMS + 0.1 * VECTORS[:2]),
+    "aligned_with_weights": (
+        lambda w: Rotation.align_vectors(AIMS, AIMS[::-1] + 0.1, weights=w)[0].as_matrix(),
+        np.array([1.0, 2.0]),
     ),
     "loop": (turned_again_and_again, VECTOR),
 }

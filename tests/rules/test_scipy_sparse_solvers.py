@@ -14,7 +14,7 @@ from sparse_checks import check_directions
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
-from autodiff_rules.scipy.sparse import factors
+from autodiff_rules.scipy.sparse import eigen, factors
 from autodiff_rules.scipy.sparse._entries import rows_of
 
 ROWS, COLUMNS = np.nonzero(np.eye(4) + np.diag(np.ones(3), 1) + np.diag(np.ones(2), -2))
@@ -179,3 +179,72 @@ def test_rules_behind_them():
 
                 given = a.data, b, lu, a.indices, a.indptr, trans
                 check_rule(factors.solve, *given, differences=solved)
+
+
+SIZE = 8
+DIAGONAL = normal(SIZE) + 3.0
+START = np.ones(SIZE)
+
+
+def banded(x, form="csr"):
+    return sparse.diags_array([x + np.arange(SIZE), x[1:], x[1:]], offsets=[0, 1, -1]).asformat(form)
+
+
+EIGEN = {
+    "values": lambda x: sla.eigsh(banded(x), k=3, v0=START)[0],
+    "smallest": lambda x: sla.eigsh(banded(x, "coo"), 2, which="SA", v0=START, return_eigenvectors=False),
+    "shifted": lambda x: sla.eigsh(banded(x, "csc"), k=2, sigma=0.1, v0=START)[0] * x[:2],
+    "vectors": lambda x: sla.eigsh(banded(x), k=2, v0=START)[1] ** 2,
+    "one": lambda x: sla.eigsh(banded(x) * x[0], k=1, v0=START)[0],
+}
+
+
+@pytest.mark.parametrize("name", EIGEN)
+def test_eigenvalues_and_eigenvectors(name):
+    def f(x):
+        return weighted(EIGEN[name](x))
+
+    for scale in (1.0, 1.1, 0.9):
+        check_gradient(f, scale * DIAGONAL)
+    v = np.sin(DIAGONAL)
+    there, here = (ad.gradient(f, DIAGONAL + h * v)[0] for h in (1e-5, -1e-5))
+    np.testing.assert_allclose(ad.hvp(f, (DIAGONAL,), (v,))[0], (there - here) / 2e-5, rtol=1e-5, atol=1e-6)
+
+
+def test_singular_values():
+    check_gradient(lambda x: weighted(sla.svds(banded(x), k=2, v0=START)[1]), DIAGONAL)
+    check_gradient(lambda x: weighted(sla.svds(banded(x), k=2, v0=START, return_singular_vectors=False)), DIAGONAL)
+    for f in (
+        lambda x: weighted(sla.svds(banded(x), k=2, v0=START)[0]),
+        lambda x: weighted(sla.svds(banded(x), k=2, v0=START)[2]),
+    ):
+        with pytest.raises(NotDifferentiable, match="singular vectors"):
+            ad.gradient(f, DIAGONAL)
+    with pytest.raises(NotDifferentiable, match="singular vectors"):
+        ad.hvp(lambda x: weighted(sla.svds(banded(x), k=2, v0=START)[1]), (DIAGONAL,), (START,))
+
+
+def test_what_is_not_known_of_eigenvalues():
+    with pytest.raises(NotDifferentiable):
+        ad.gradient(lambda x: weighted(sla.eigsh(banded(x), k=2, M=sparse.eye_array(SIZE))[0]), DIAGONAL)
+    with pytest.raises(NotDifferentiable):
+        ad.gradient(lambda x: weighted(np.abs(sla.eigs(banded(x), k=2)[0])), DIAGONAL)
+
+
+def test_rules_of_eigenvalues():
+    """By entries on both sides of the diagonal, of which SciPy takes one side for the other."""
+    matrix = banded(DIAGONAL)
+    data, places = matrix.data, (matrix.indices, matrix.indptr)
+
+    def values(data, *args):
+        whole = sparse.csr_array((data, *places))
+        return sla.eigsh(0.5 * (whole + whole.T), k=2, v0=START)[0]
+
+    def singular(data, *args):
+        return sla.svds(sparse.csr_array((data, *places)), k=2, v0=START)[1]
+
+    w, v = sla.eigsh(matrix, k=2, v0=START)
+    u, s, vt = sla.svds(matrix, k=2, v0=START)
+    check_rule(eigen.eigenvalues, data, *places, w, v, differences=values, rtol=1e-5)
+    check_rule(eigen.singular_values, data, *places, s, u, vt, differences=singular, rtol=1e-5)
+    np.testing.assert_array_equal(eigen.eigenvectors(data, *places, w, v), v)

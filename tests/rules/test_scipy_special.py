@@ -85,6 +85,10 @@ CASES = [
     *(Case(complex_polygamma, n, z, **OPTIONS) for n in (1, 2) for z in (complexes(2, 3), -2.4 + 0.3j, -30.5j)),
     *(Case(getattr(special, n), 1.5, complexes(2, 3)) for n in ("jve", "yve", "ive")),
     *(Case(special.psi, z) for z in (complexes(3), complex(-1.2, 0.4))),
+    *(Case(special.zeta, s) for s in (0.4, 1.01, 2.5, 60.0, 1.0 + positive(2, 2), complex(1.4, 2.0))),
+    *(Case(special.zeta, s, q) for s in (2.5, 1.0 + positive(3), 90.0) for q in (0.3, 1.3, 80.0)),
+    *(Case(special.ellipkinc, phi, m) for phi in (-1.7, 0.0, 0.7, 5.7) for m in (-0.7, 0.0, 0.4)),
+    *(Case(special.ellipeinc, phi, m) for phi in (-1.7, 0.0, 0.7, 5.7) for m in (-0.7, 0.0, 0.4)),
     *(Case(special.logsumexp, complexes(3, 2), 1, b, False, True) for b in (None, normal(2), complexes(3, 2))),
 ]
 
@@ -105,7 +109,7 @@ def test_second_order(name):
     check_rule(getattr(special, name), 0.37, rtol=1e-5, second_order=True)
 
 
-@pytest.mark.parametrize("name", ["xlogy", "beta", "huber", "rel_entr", "poch", "boxcox", "kl_div", "owens_t"])
+@pytest.mark.parametrize("name", ["xlogy", "beta", "huber", "rel_entr", "poch", "boxcox", "kl_div", "owens_t", "zeta"])
 def test_second_order_of_two(name):
     check_rule(getattr(special, name), 1.6, 0.7, rtol=1e-5, second_order=True)
 
@@ -126,6 +130,10 @@ def test_not_implemented():
         gradient(special.jv, 1.5, 2.0)
     with pytest.raises(NotDifferentiable):
         gradient(special.hyp1f1, 1.5, 2.5, 0.3)
+    with pytest.raises(NotDifferentiable):
+        gradient(special.zeta, -1.5)
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda x: special.lpmv(1, 3, x), 1.0)
     assert gradient(lambda x: special.jv(1, x), 2.0)[0] == special.jvp(1, 2.0)
 
 

@@ -24,6 +24,18 @@ CASES = [
     *(Case(special.ellipj, u, m, **LOOSE) for u in (0.3, 1.7, -2.0) for m in (0.3, 0.9, positive(3))),
     *(Case(special.elliprf, *xyz, **LOOSE) for xyz in ((0.3, 1.2, 2.0), (positive(3), 1.1, 0.7))),
     *(Case(special.elliprc, *xy, **LOOSE) for xy in ((0.3, 1.2), (1.2, 0.3), (positive(3), 1.1))),
+    *(
+        Case(special.elliprd, *xyz, **LOOSE)
+        for xyz in ((0.3, 1.2, 2.0), (0.3, 1.2, 0.3), (0.5, 0.5, 0.5), (positive(3), 1.1, 0.7))
+    ),
+    *(Case(special.elliprg, *xyz, **LOOSE) for xyz in ((0.3, 1.2, 2.0), (0.5, 0.5, 0.5), (positive(3), 1.1, 0.7))),
+    *(Case(special.elliprj, 0.3, y, 2.0, p, **LOOSE) for y in (0.3, 1.2, positive(3)) for p in (0.3, 0.8, 2.0, -1.7)),
+    *(Case(special.airye, x, **LOOSE) for x in (0.4, positive(3))),
+    *(
+        Case(special.lpmv, m, v, x, **LOOSE)
+        for m, v in ((1, 3), (-1, 3), (0, 2.5), (2, 2))
+        for x in (0.3, 0.9 * positive(2, 2))
+    ),
     *(Case(special.agm, *ab, **LOOSE) for ab in ((0.3, 1.2), (1.2, 0.3), (1.1, 1.1), (positive(3), 0.7))),
     Case(special.radian, 3.0, 2.0, 1.0),
 ]
@@ -42,6 +54,13 @@ BESIDES = {
     **{name: (P, 2.5, 1.3) for name in ("chndtrix", "_ncx2_ppf", "_ncx2_isf")},
     **{name: (0.7, 1.2, P) for name in ("wright_bessel", "log_wright_bessel")},
     **{"eval_sh_jacobi": (3, 2.5, 1.5, P), "besselpoly": (P, 1.0, 0.5), "tklmbda": (0.5 * P, 0.3), "_log1mexp": (-P,)},
+    **{"chdtriv": (0.4, P + 2.0), "pdtrik": (0.4, P + 2.0), "stdtridf": (0.9, 0.5 * P + 1.4)},
+    **{name: (0.4, 2.1, P) for name in ("gdtria", "btdtria")},
+    **{name: (1.2, 0.4, P) for name in ("gdtrib", "btdtrib")},
+    **{"fdtridfd": (3.3, 0.6, P + 1.0), "chndtridf": (1.2, 0.3, P), "chndtrinc": (1.2, 2.1, 0.3 * P)},
+    **{name: (0.5, 6.0, P) for name in ("bdtrik", "nbdtrik")},
+    **{name: (2.0, 0.5, P) for name in ("bdtrin", "nbdtrin")},
+    **{"nrdtrimn": (0.4, 2.1, P), "nrdtrisd": (0.3, 0.7, P + 0.6), "zetac": (P + 1.5,)},
 }
 WHOLE = {
     **{name: (4, P) for name in ("smirnov", "smirnovi", "_smirnovc", "_smirnovci")},
@@ -77,6 +96,30 @@ CASES += [
     Case(distributions.noncentral_density, 4.0 * P, 2.5, 1.3),
     Case(HIDDEN._cosine_cdf, np.array([-4.0, 0.5, 4.0])),
 ]
+
+DEGREES = np.array([[0], [2], [3]])
+LEGENDRE = [
+    *((special.legendre_p, DEGREES, P), (special.legendre_p_all, 3, P)),
+    *((special.assoc_legendre_p, DEGREES, m, P) for m in (-1, 0, 2)),
+    *((special.sph_legendre_p, DEGREES, m, P) for m in (-1, 0, 2)),
+    *((f, 3, 2, P) for f in (special.assoc_legendre_p_all, special.sph_legendre_p_all)),
+    *((special.sph_harm_y, DEGREES, m, P, 0.4) for m in (-1, 0, 2)),
+    *((special.sph_harm_y, 2, 1, theta, P) for theta in (0.2, 1.3)),
+    (special.sph_harm_y_all, 3, 2, 0.3, P),
+]
+
+
+@pytest.mark.parametrize("args", LEGENDRE, ids=lambda args: args[0].__name__)
+def test_legendre_functions(args):
+    check(Case(*args, **LOOSE))
+    check(Case(*args, **LOOSE), second_order=True)
+
+
+def test_derivatives_of_legendre_functions():
+    check_gradient(lambda x: special.legendre_p(4, x, diff_n=1)[1] * x, 0.3)
+    check_gradient(lambda x: np.real(special.sph_harm_y(3, 1, x, 0.4, diff_n=1)[1] @ np.array([1.0, 2.0])), 0.3)
+    with pytest.raises(NotDifferentiable):
+        gradient(lambda x: special.legendre_p(4, x, diff_n=2)[2], 0.3)
 
 
 @cases(CASES)

@@ -936,6 +936,32 @@ def unsealed(x):
     return found * a[0]
 
 
+def stored_where_a_view_is_sealed(x):
+    a = np.array([x, 2.0, 3.0])
+    part = a[:2]
+    part.setflags(write=False)
+    try:
+        part[0] = 1.0
+    except ValueError:
+        return x * x * part[0]
+    return x
+
+
+def views_that_are_sealed(x):
+    a = np.array([x, 2.0, 3.0])
+    part = a[:2]
+    part.setflags(write=False)
+    a[0] = x * x
+    return part[0] * a[0] * (x if part[:1].flags.writeable else 2.0) * (x if a.flags.writeable else 3.0)
+
+
+def only_read_in_part(x):
+    a = np.array([x, 2.0, 3.0])
+    part = a[:2]
+    part.setflags(write=False)
+    return np.sum(part**2) * a[2]
+
+
 LENT = np.ones(2)
 
 
@@ -948,7 +974,10 @@ def sealed_from_outside(x):
 
 def test_arrays_that_are_only_read():
     check(sealed, 0.3)
+    check(only_read_in_part, 0.3)
     for f in (
+        stored_where_a_view_is_sealed,
+        views_that_are_sealed,
         asked_whether_sealed,
         asked_of_parts_of_what_is_sealed,
         stored_where_sealed,

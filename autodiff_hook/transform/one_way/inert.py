@@ -26,7 +26,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, is_number_of
 from autodiff_hook.transform.specialise.lists import maker
 from autodiff_hook.transform.specialise.members import LAYOUT, layout
-from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
+from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as, pure
 from autodiff_hook.transform.specialise.results import FLAGS, IN_TEXTS, MOMENTS, abstract_of
 from autodiff_hook.transform.specialise.ruled import is_pure
 
@@ -267,13 +267,15 @@ def _layout(inf: Path, s: Statement, flags: Instance) -> Abstract | None:
     return layout(inf, s, flags, name) if name in LAYOUT else None
 
 
-def flags_set(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> None:
-    """``a.setflags(…)`` of what the program makes: whether it can be written to is not known from then on."""
-    if function is np.ndarray.setflags and args:
-        array = inf.final(args[0])
-        if array not in inf.own:
-            raise Refused("the flags of an array that others may hold are set")
-        inf.own.discard(array)
+def flags_set(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """``a.setflags(…)`` of what the program makes, or of a view of that: what can be written to is not known then."""
+    if function is not np.ndarray.setflags or not args:
+        return None
+    array = root_of(inf, inf.final(args[0]))
+    if array not in inf.own:
+        raise Refused("the flags of an array that others may hold are set")
+    inf.own.discard(array)
+    return pure(inf, s, Known(None))
 
 
 def flag_written(inf: Path, s: Statement) -> Abstract | None:

@@ -37,7 +37,7 @@ def construct(inf: Inference, s: Statement, cls: type, args: Args, kwargs: Kwarg
         if init is object.__init__ and not (args or kwargs):
             return _object(new, inf, s, [Constant(cls)])
     elif type(new) is FunctionType and init is object.__init__:
-        return inline_call(inf, s, new, [Constant(cls), *args], kwargs)
+        return inline_call(inf, s, operating.made_at_once, [Constant(cls), Constant(new), *args], kwargs)
     elif type(new) is FunctionType:
         return inline_call(inf, s, operating.made, [Constant(cls), Constant(new), Constant(init), *args], kwargs)
     if type(init) is not FunctionType or not inf.world.in_scope(init):

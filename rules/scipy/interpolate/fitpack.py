@@ -1,7 +1,7 @@
 """FITPACK's curves: ``splev``, ``splint``, ``splrep``, ``UnivariateSpline`` and their kin; least squares of splines.
 
-Curves that go through all points, or have given knots, are differentiated; how smoothing chooses is not. Of surfaces
-(``bisplev``, ``RectBivariateSpline`` and their kin) the values are differentiated, not the fit.
+Curves that go through all points, or have given knots, are differentiated, and ``RectBivariateSpline`` through all
+points of a grid; how smoothing chooses is not. Of all surfaces (``bisplev`` and its kin) the values are differentiated.
 """
 
 import numpy as np
@@ -37,14 +37,21 @@ def values(t, c, k, x, nu, ext):
     return np.where((x < t[k]) | (x > t[n]), 0.0, y) if ext == ZEROS else y
 
 
-def area(t, c, k, a, b):
-    """What ``splint`` gives: the curve is zero beyond the ends."""
+def areas(t, c, k, a, b):
+    """The integrals of curves, whose coefficients are columns; the curves are zero beyond the ends."""
     n = len(t) - k - 1
-    sums = np.concatenate([[0.0], np.cumsum(c[:n] * (t[k + 1 :] - t[:n]) / (k + 1))])
+    weighed = c * ((t[k + 1 :] - t[:n]) / (k + 1))[:, None]
+    sums = np.concatenate([np.zeros((1, np.shape(c)[1])), np.cumsum(weighed, 0)])
     knots = np.concatenate([t[:1], t, t[-1:]])
     places = np.clip(np.stack([np.asarray(a, float), np.asarray(b, float)]), t[k], t[n])
-    ends = _dierckx.evaluate_spline(knots, np.reshape(sums, (n + 1, 1)), k + 1, places, 0, True)[:, 0]
+    ends = _dierckx.evaluate_spline(knots, sums, k + 1, places, 0, True)
     return ends[1] - ends[0]
+
+
+def area(t, c, k, a, b):
+    """What ``splint`` gives."""
+    n = len(t) - k - 1
+    return areas(t, np.reshape(c[:n], (n, 1)), k, a, b)[0]
 
 
 def basis(t, k, x, nu):
@@ -64,6 +71,13 @@ def places_on_surface(tx, ty, c, kx, ky, nux, nuy, x, y, form):
     across, along = basis(tx, kx, x, nux), basis(ty, ky, y, nuy)
     coefficients = np.reshape(c, (across.shape[1], along.shape[1]))
     return np.reshape(np.sum((across @ coefficients) * along, axis=1), form)
+
+
+def volume(tx, ty, c, kx, ky, xb, xe, yb, ye):
+    """What ``dblint`` gives: the integral of a surface, one direction after the other."""
+    coefficients = np.reshape(c, (len(tx) - kx - 1, len(ty) - ky - 1))
+    along = areas(tx, coefficients, kx, xb, xe)
+    return areas(ty, along[:, None], ky, yb, ye)[0]
 
 
 def evaluation(target, alone=False):
@@ -117,6 +131,8 @@ surface_evaluation(native.bispev, surface, False)
 surface_evaluation(native.parder, surface, True)
 surface_evaluation(native.bispeu, places_on_surface, False)
 surface_evaluation(native.pardeu, places_on_surface, True)
+if IS_FORTRAN:
+    evaluation(native.dblint, alone=True)(volume)
 
 
 def interpolating_knots(x, first, last, k):
@@ -142,6 +158,27 @@ def fitted(x, y, w, knots, k):
     matrix = matrix * w[:, None]
     values = y * (w[:, None] if y.ndim > 1 else w)
     return np.linalg.solve(matrix.T @ matrix, matrix.T @ values)
+
+
+def fitted_grid(x, y, z, xb=None, xe=None, yb=None, ye=None, kx=3, ky=3, s=0.0, maxit=20):
+    """The surface through all points of a grid; the ends are those of the points, if none are given."""
+    target, borders = native.regrid_smth, {"xb": xb, "xe": xe, "yb": yb, "ye": ye}
+    given = {name: float(end) for name, end in borders.items() if end is not None}
+    nx, tx, ny, ty, c, fp, code = natively(target, (x, y, z), {**given, "kx": kx, "ky": ky, "s": s, "maxit": maxit})
+    if s != 0.0:
+        raise NotDifferentiable(SMOOTHED)
+    first, last = (x[0] if xb is None else xb), (x[-1] if xe is None else xe)
+    low, high = (y[0] if yb is None else yb), (y[-1] if ye is None else ye)
+    across, along = interpolating_knots(x, first, last, kx), interpolating_knots(y, low, high, ky)
+    columns = fitted(x, np.reshape(z, (len(x), len(y))), None, across, kx)
+    found = np.ravel(fitted(y, columns.T, None, along, ky).T)
+    tx = settled(np.concatenate([across, tx[nx:]]), tx)
+    ty = settled(np.concatenate([along, ty[ny:]]), ty)
+    return nx, tx, ny, ty, settled(np.concatenate([found, np.zeros(len(c) - len(found))]), c), fp, code
+
+
+if IS_FORTRAN:
+    define(native.regrid_smth, fitted_grid)
 
 
 def interpolated(x, y, w, t, c, first, last, k, n, through):

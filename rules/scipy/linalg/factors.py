@@ -17,7 +17,7 @@ def triangle(x, lower):
 
 
 shaped(linalg.cholesky)
-fresh(linalg.cholesky, linalg.cho_factor, linalg.cho_solve, linalg.lu_factor, linalg.lu_solve, linalg.qr)
+fresh(linalg.cholesky, linalg.cho_factor, linalg.cho_solve, linalg.lu, linalg.lu_factor, linalg.lu_solve, linalg.qr)
 cotangents(
     linalg.cholesky,
     "a, lower=False, overwrite_a=False, check_finite=True",
@@ -112,11 +112,29 @@ def lu_factor_cotangent(ȳ, y, a):
         return unbroadcast(lū, a)
     if np.shape(lu)[-2] != np.shape(lu)[-1]:
         raise NotDifferentiable("scipy.linalg.lu_factor is differentiable for square matrices")
+    return unbroadcast(with_rows(product_cotangent(lū, lu), np.argsort(rows_of(piv))), a)
+
+
+def product_cotangent(lū, lu):
+    """That of L U, the matrix with its rows in the order in which they were eliminated."""
     low, up = parts_of(lu)
     middle = np.tril(np.matmul(adjoint(low), np.tril(lū, -1)), -1) + np.triu(np.matmul(np.triu(lū), adjoint(up)))
     half = np.linalg.solve(adjoint(low), middle)
-    permuted = adjoint(solved(up, adjoint(half)))
-    return unbroadcast(with_rows(permuted, np.argsort(rows_of(piv))), a)
+    return adjoint(solved(up, adjoint(half)))
+
+
+@cotangents(linalg.lu, "a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False")
+def lu_cotangent(ȳ, y, a, permute_l):
+    l̄, ū = ȳ[-2:]
+    if l̄ is None and ū is None:
+        return None
+    if np.shape(a)[-2] != np.shape(a)[-1]:
+        raise NotDifferentiable("scipy.linalg.lu is differentiable for square matrices")
+    order, low, up = linalg.lu(a, p_indices=True)
+    lū = np.zeros(np.shape(low)) if ū is None else np.triu(ū)
+    if l̄ is not None:
+        lū = lū + np.tril(with_rows(l̄, np.argsort(order)) if permute_l else l̄, -1)
+    return unbroadcast(with_rows(product_cotangent(lū, np.tril(low, -1) + up), order), a)
 
 
 @cotangents(linalg.lu_solve, "lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True", 0, "lu_and_piv, b")

@@ -2,6 +2,7 @@
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg._solve_toeplitz import levinson
 
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import complex_by_value, cotangents, fresh
@@ -10,9 +11,11 @@ from autodiff_rules._constants import COMPARES, IS_A_SHAPE, IS_OF_INTEGERS, decl
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.linalg import adjoint
 from autodiff_rules.numpy.norms import norm_cotangent, norm_tangent
+from autodiff_rules.scipy._lapack import left
+from autodiff_rules.scipy._standins import define, natively, settled
 
 fresh(linalg.expm, linalg.logm, linalg.sqrtm, linalg.solve_sylvester, linalg.solve_continuous_lyapunov)
-fresh(linalg.block_diag, linalg.toeplitz, linalg.matrix_balance)
+fresh(linalg.block_diag, linalg.circulant, linalg.toeplitz, linalg.matrix_balance)
 
 
 def frechet(function, a, direction):
@@ -137,3 +140,29 @@ declare_names(
         IS_OF_INTEGERS: "hilbert invhilbert pascal invpascal hadamard",
     },
 )
+
+
+@cotangents(linalg.circulant, "c")
+def circulant_cotangent(ȳ, c):
+    places = np.arange(np.shape(c)[-1])
+    return unbroadcast(np.sum(ȳ[..., (places + places[:, None]) % len(places), places], -1), c)
+
+
+def toeplitz_solution(vals, b):
+    """The solution for the matrix whose element (i, j) is vals[n - 1 + i - j]."""
+    return np.asarray(levinson(np.ascontiguousarray(vals), np.ascontiguousarray(b))[0])
+
+
+@cotangents(toeplitz_solution, "vals, b", 2, "vals, b")
+def toeplitz_solution_cotangents(ȳ, y, vals, b):
+    b̄ = toeplitz_solution(np.conj(vals[::-1]), ȳ)
+    return unbroadcast(-np.convolve(b̄, np.conj(y[::-1])), vals), unbroadcast(b̄, b)
+
+
+def levinson_parts(a, b):
+    x, reflection = natively(levinson, (a, b), {})
+    return settled(toeplitz_solution(a, b), np.asarray(x)), left((a, b), (), levinson, 1, REFLECTION)
+
+
+REFLECTION = "that of the reflection coefficients of Levinson's recursion"
+define(levinson, levinson_parts)

@@ -17,6 +17,7 @@ from autodiff_rules.numpy.decompositions import (
 from autodiff_rules.numpy.linalg import adjoint, solved
 
 fresh(linalg.eig, linalg.eigh, linalg.eigvalsh, linalg.svd, linalg.svdvals)
+fresh(linalg.eig_banded, linalg.eigh_tridiagonal)
 EIG = "scipy.linalg.eig"
 
 
@@ -115,3 +116,48 @@ def svd_back(ȳ, y, a, compute_uv):
 cotangents(
     linalg.svdvals, "a, overwrite_a=False, check_finite=True", a=lambda ȳ, a: unbroadcast(singular_cotangent(a, ȳ), a)
 )
+
+
+def bands_back(name, matrix, found, given, eigvals_only, partly):
+    """The cotangent of a real symmetric matrix from those of its eigenvalues and eigenvectors, or None."""
+    w̄, v̄ = (given, None) if eigvals_only else given
+    if v̄ is None and w̄ is None:
+        return None
+    if np.iscomplexobj(matrix) or v̄ is not None and partly:
+        raise NotDifferentiable(f"{name} is differentiable for real matrices; of some, in the eigenvalues")
+    w, v = found
+    return eigh_cotangents(matrix, None, w, v, w̄, v̄, True, 1, {})[0]
+
+
+PARTLY = "select='a', select_range=None"
+
+
+@cotangents(
+    linalg.eigh_tridiagonal,
+    f"d, e, eigvals_only=False, {PARTLY}, check_finite=True, tol=0.0, lapack_driver='auto'",
+    2,
+    "d, e",
+)
+def eigh_tridiagonal_back(ȳ, y, d, e, eigvals_only, select, select_range):
+    found = linalg.eigh_tridiagonal(d, e, select=select, select_range=select_range) if eigvals_only else y
+    matrix = np.diag(d) + np.diag(e, -1)
+    c = bands_back("scipy.linalg.eigh_tridiagonal", matrix, found, ȳ, eigvals_only, select not in ("a", "all", 0))
+    return (None, None) if c is None else (unbroadcast(np.diag(c), d), unbroadcast(np.diag(c, -1), e))
+
+
+@cotangents(
+    linalg.eig_banded,
+    f"a_band, lower=False, eigvals_only=False, overwrite_a_band=False, {PARTLY}, max_ev=0, check_finite=True",
+)
+def eig_banded_back(ȳ, y, a_band, lower, eigvals_only, select, select_range):
+    found = linalg.eig_banded(a_band, lower, select=select, select_range=select_range) if eigvals_only else y
+    band = np.asarray(a_band)
+    outside, size = len(band) - 1, np.shape(band)[1]
+    rows = [band[i if lower else outside - i] for i in range(outside + 1)]
+    matrix = sum([np.diag(row[: size - i] if lower else row[i:], -i) for i, row in enumerate(rows)])
+    c = bands_back("scipy.linalg.eig_banded", matrix, found, ȳ, eigvals_only, select not in ("a", "all", 0))
+    if c is None:
+        return None
+    parts = [np.diag(c, -i) for i in range(outside + 1)]
+    parts = [np.append(x, np.zeros(i)) if lower else np.append(np.zeros(i), x) for i, x in enumerate(parts)]
+    return unbroadcast(np.stack(parts if lower else parts[::-1]), a_band)

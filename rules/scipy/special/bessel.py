@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import special
 
+from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, elementwise
 from autodiff_hook.registry import frule
 from autodiff_hook.strong import times
@@ -88,3 +89,15 @@ def airy_slopes(x, y):
 
 
 several(special.airy, airy_slopes)
+
+
+def scaled_airy_slopes(x, y):
+    """Of Ai and Ai' times exp(ζ), and of Bi and Bi' times exp(-|Re ζ|), for ζ = 2/3 x^(3/2)."""
+    if np.iscomplexobj(x):
+        raise NotDifferentiable("scipy.special.airye of complex numbers")
+    ai, aip, bi, bip = y
+    root = np.where(x > 0.0, np.sqrt(np.where(x > 0.0, x, 1.0)), 0.0)
+    return aip + root * ai, x * ai + root * aip, bip - root * bi, x * bi - root * bip
+
+
+several(special.airye, scaled_airy_slopes)

@@ -8,12 +8,10 @@ import math
 import numpy as np
 from scipy import special
 
-from autodiff_hook.cotangents import not_implemented
-from autodiff_hook.extend import cotangents, elementwise
+from autodiff_hook.extend import elementwise
 from autodiff_hook.registry import nondifferentiable
 from autodiff_rules._constants import CONSISTS_OF_STEPS
 from autodiff_rules._polygamma import BERNOULLI, cotangent_slopes
-from autodiff_rules.scipy._elementwise import cotangent
 from autodiff_rules.scipy.special._inverses import distribution
 from autodiff_rules.scipy.special._tails import beta_in_first, beta_in_second, gamma_in_order
 
@@ -39,14 +37,6 @@ nondifferentiable(special.gammasgn, CONSISTS_OF_STEPS)
 
 
 elementwise(special.polygamma, n=IN_ORDER, x=lambda n, x: special.polygamma(np.add(n, 1), x))
-
-
-@cotangents(special.zeta, "x, q=None, out=None", 1, "x, q")
-def zeta_cotangents(ȳ, x, q):
-    in_x = not_implemented("scipy.special.zeta with respect to its first argument")
-    if q is None:
-        return in_x, None
-    return in_x, cotangent(ȳ, -x * special.zeta(np.add(x, 1.0), q), q)
 
 
 # The beta function, DLMF 5.12

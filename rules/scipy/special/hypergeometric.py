@@ -27,9 +27,6 @@ elementwise(
 elementwise(special.hyp0f1, v=IN_PARAMETERS, z=lambda v, z: special.hyp0f1(v + 1.0, z) / v)  # DLMF 16.3.1
 
 
-IN_PARAMETER = "an incomplete elliptic integral with respect to its parameter"
-
-
 def ellipk_slope(m):
     """DLMF 19.5.1 and 15.5.1."""
     return 0.39269908169872414 * special.hyp2f1(1.5, 1.5, 2.0, m)
@@ -46,5 +43,33 @@ def radicand(phi, m):
     return 1.0 - m * sine * sine
 
 
-elementwise(special.ellipkinc, phi=lambda phi, m: 1.0 / np.sqrt(radicand(phi, m)), m=IN_PARAMETER)
-elementwise(special.ellipeinc, phi=lambda phi, m: np.sqrt(radicand(phi, m)), m=IN_PARAMETER)
+def continued(phi, within, whole):
+    """sin³ φ within/6 between -π/2 and π/2, beyond by what is added for each turn by π."""
+    turns = np.round(phi / np.pi)
+    sine = np.sin(phi - np.pi * turns)
+    return sine * sine * sine * within / 6.0 + np.where(turns == 0.0, 0.0, turns * whole / 3.0)
+
+
+def ellipkinc_m(phi, m):
+    cosine = np.cos(phi)
+    within = special.elliprd(cosine * cosine, 1.0, radicand(phi, m))
+    return continued(phi, within, special.elliprd(0.0, 1.0, 1.0 - m))
+
+
+def ellipeinc_m(phi, m):
+    cosine = np.cos(phi)
+    within = special.elliprd(cosine * cosine, radicand(phi, m), 1.0)
+    return -continued(phi, within, special.elliprd(0.0, 1.0 - m, 1.0))
+
+
+# DLMF 19.25.5 and 19.25.9, whose R_F is differentiated by 19.18.1.
+elementwise(
+    special.ellipkinc,
+    phi=lambda phi, m: 1.0 / np.sqrt(radicand(phi, m)),
+    m=ellipkinc_m,
+)
+elementwise(
+    special.ellipeinc,
+    phi=lambda phi, m: np.sqrt(radicand(phi, m)),
+    m=ellipeinc_m,
+)
