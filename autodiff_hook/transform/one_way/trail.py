@@ -148,6 +148,8 @@ class Trail(Inference):
         """The arrays whose items are guarded to lie one after the other."""
         self.viewing: dict[Operand, Statement] = {}
         """What takes views out of arrays."""
+        self.showing: dict[Operand, Statement] = {}
+        """What makes arrays that may share memory with those which it is given, and with nothing else."""
         self.versions: dict[Operand, Operand] = {}
         self.lifted: dict[int, tuple[CodeType, IR]] = {}
         """What was lifted, by the identity of the code: that which the emitter makes cannot always be hashed."""
