@@ -82,8 +82,11 @@ def remembered(owner: Any, compute: Any, name: Any) -> Any:
 def made(cls: Any, new: Any, init: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a class with a ``__new__`` of its own."""
     made = new(cls, *args, **kwargs)
-    if isinstance(made, cls):
-        init(made, *args, **kwargs)
+    if type(made) is cls:
+        if init is not None:
+            init(made, *args, **kwargs)
+    elif isinstance(made, cls):
+        type(made).__init__(made, *args, **kwargs)
     return made
 
 

@@ -43,6 +43,7 @@ def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) ->
         kind = inf.type_of(made)
         if not isinstance(kind, Fresh) or not issubclass(kind.cls, cls):
             return alias(inf, s, made)
+        init = look(inf, kind.cls, "__init__")
     else:
         return None
     if type(init) is FunctionType or init in FILLING:
