@@ -160,6 +160,16 @@ def dicts_by_two_names(s, x):
     return second["a"] * first["b"][0] * x
 
 
+def sets(s, x):
+    s.parts["seen"].add(2)
+    for held in s.parts.values():
+        held.add(1)
+        held.discard(5)
+    s.name = frozenset(s.parts["seen"])
+    s.made = [{3, 1}, s.stiffness * x]
+    return s.stiffness * x ** len(s.parts["seen"]) * s.made[1]
+
+
 def _by_two_names(share=True):
     counted = Counted(2.0)
     return Spring(1.0, 2.0, "x", (counted, counted)), counted if share else Counted(3.0), 0.7
@@ -195,6 +205,7 @@ CASES = {
     "changed by two names": (by_two_names, _by_two_names),
     "changed by two of three names": (by_two_names, lambda: _by_two_names(False)),
     "dicts that are changed by two names": (dicts_by_two_names, _dicts_by_two_names),
+    "sets": (sets, lambda: (Spring(2.0, 3.0, "x", {"seen": {1}, "more": {5, 1}}), 0.7)),
     "lists and dicts beside it": (
         lambda xs, table, s: xs[0] * s.length + table["a"][1] * xs[1],
         lambda: ([2.0, 3.0], {"a": (1.0, 2.0)}, Spring(2.0, 3.0)),
@@ -257,7 +268,7 @@ def test_tangents_and_effects_are_those_of_the_generic_path(name):
 @pytest.mark.parametrize(
     "name",
     ["kept", "kept for the next call", "energies", "layers", "assigned", "tuples", "dicts", "slots", "two"]
-    + ["changed by two names", "changed by two of three names", "dicts that are changed by two names"],
+    + ["changed by two names", "changed by two of three names", "dicts that are changed by two names", "sets"],
 )
 def test_they_are_specialised(name):
     f, make = CASES[name]
