@@ -634,3 +634,17 @@ def test_the_class_of_what_only_stands_for_another_thing(made):
 
     for x in (1.3, 0.7, 1.1):
         assert gradient(f, x)[0] == pytest.approx(4 * x**3)
+
+
+@gradient_at(1.3)
+def test_names_that_only_classes_have(x):
+    a = np.array([x, 2.0])
+    for thing in (x, a, [x], (x, 1)):
+        x = x * 2 if hasattr(thing, "__name__") or hasattr(thing, "mro") else x * x
+    for thing in (x, a):
+        x = x * getattr(thing, "__qualname__", 3.0) * len(getattr(thing, "__dict__", "a"))
+        try:
+            thing.__dict__
+        except AttributeError:
+            x = x * x
+    return x

@@ -203,7 +203,7 @@ def _is_read_by_code(found: Any) -> bool:
 
 def field_written(inf: Path, owner: Operand, target: Abstract, name: str, value: Operand) -> Operand:
     """``owner.name = value``."""
-    if isinstance(target, (Number, Array, Tuple)) and not any(hasattr(cls, name) for cls in classes_of(target)):
+    if isinstance(target, (Number, Array, Tuple)) and not any(has_in_type(cls, name) for cls in classes_of(target)):
         raise Raised(AttributeError)
     if isinstance(target, Known) and isinstance(target.value, (type, FunctionType)):
         class_written(inf, target.value, name, value)

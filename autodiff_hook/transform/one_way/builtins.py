@@ -19,6 +19,7 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime import overlaps
 from autodiff_hook.runtime.kinds import DICTS, kind_of
+from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
@@ -294,7 +295,7 @@ def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     if len(args) == 3 and isinstance(known, Known) and not inf.world.answers(known.value, inf.pin(args[1])):
         return alias(inf, s, args[2])
     if len(args) == 3 and isinstance(known, (Number, Array)):
-        if not any(hasattr(cls, inf.pin(args[1])) for cls in classes_of(known)):
+        if not any(has_in_type(cls, inf.pin(args[1])) for cls in classes_of(known)):
             return alias(inf, s, args[2])
     try:
         return alias(inf, s, inf.perform("getattr", args[:1], inf.pin(args[1])))
@@ -316,7 +317,7 @@ def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
         return known_as(inf, s, True)
     if isinstance(value, Known):
         return known_as(inf, s, inf.world.answers(value.value, name))
-    return known_as(inf, s, all(hasattr(cls, name) for cls in all_classes(value)))
+    return known_as(inf, s, all(has_in_type(cls, name) for cls in all_classes(value)))
 
 
 def _vars(inf: Path, s: Statement, args: Args) -> Abstract | None:

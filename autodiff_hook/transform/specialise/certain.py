@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 import numpy as np
 
 from autodiff_hook.ir.types import Statement
+from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.semantics.operations import BINARY, COMPARE
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Closure, Dict, Known, List, Number, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused, Unfit
@@ -58,7 +59,7 @@ def _lacks(value: Abstract, name: str) -> bool:
         return False
     classes = classes_of(value)
     system = all(cls.__module__ in ("builtins", "numpy") and not cls.__dictoffset__ for cls in classes)
-    return system and not any(hasattr(cls, name) for cls in classes)
+    return system and not any(has_in_type(cls, name) for cls in classes)
 
 
 def _of_call(types: list[Abstract], named: bool, refused: Refused) -> type[Exception] | None:

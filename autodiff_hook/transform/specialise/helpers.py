@@ -8,6 +8,7 @@ import operator
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
+from autodiff_hook.runtime.lookup import has_in_type
 from autodiff_hook.transform.specialise import partials
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Closure, Known, Number, Super
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
@@ -105,7 +106,7 @@ def _is_present(inf: Inference, owner: Abstract, name: str) -> bool:
         cls = receiver.value if isinstance(receiver, Known) and isinstance(receiver.value, type) else class_of(receiver)
         if cls is not None:
             return look_after(inf, cls, owner.after, name) is not None
-    present = {hasattr(cls, name) for cls in classes_of(owner)} if isinstance(owner, (Number, Array)) else set()
+    present = {has_in_type(cls, name) for cls in classes_of(owner)} if isinstance(owner, (Number, Array)) else set()
     if len(present) != 1:
         raise Refused("an attribute that may be missing")
     return present.pop()
