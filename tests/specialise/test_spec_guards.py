@@ -394,6 +394,22 @@ def test_dtypes_that_are_equal_but_not_the_same_need_no_program_of_their_own(f):
     assert max(known.attempts for known in programs) == 2
 
 
+def product_of(x, of, *args):
+    for a in args:
+        x = x * a
+    return of(x)
+
+
+@pytest.mark.skipif(specialising.GENERIC, reason="there are no programs")
+def test_calls_with_more_and_fewer_arguments_in_turn():
+    """The program that is entered first is for another number of them: it has not failed."""
+    for _ in range(5):
+        assert ad.gradient(product_of, 2.0, lambda x: x * x, 3.0) == (36.0, None, 24.0)
+        assert ad.gradient(product_of, 1.0, lambda x: x**3, 3.0, 2.0) == (648.0, None, 216.0, 324.0)
+    programs = specialising._known.found[id(product_of.__code__)].values()
+    assert [(known.attempts, known.failures) for known in programs] == [(1, 0)] * 2
+
+
 class Typed:
     def __init__(self, scale, dtype):
         self.scale, self.dtype = scale, dtype
