@@ -367,13 +367,7 @@ def note_lost(alg: Algebra, reference: Any, unknown: Token) -> None:
 def note_rewritten(alg: Algebra, reference: Any, unknown: Token) -> None:
     """The same, whatever has been said of slots before."""
     note_lost(alg, reference, unknown)
-    if id(reference) not in alg.shadows:
-        return
-    if is_list(reference):
-        alg.lifetimes.hold(reference, parallel(reference, [unknown] * count_of(reference)))
-    else:
-        tokens = alg.shadows[id(reference)][1]
-        tokens.update(dict.fromkeys(tokens, unknown))
+    alg.shadows.pop(id(reference), None)
 
 
 def keep(alg: Algebra, reference: Any, key: Any, token: Token) -> None:

@@ -8,6 +8,7 @@ from functools import reduce
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, SimpleNamespace, UnionType
 from typing import Any, Final
 
+from autodiff_hook.registry import registry
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import default_of
 from autodiff_hook.runtime.given_functions import BY_CODE, by_code, is_anew, is_lasting
@@ -49,6 +50,9 @@ def constant_kind(value: Any) -> bool:
         or type(value).__name__ in OF_CYTHON
         or compiled_from(value) is not None
         or id(find_in_type(type(value), "__call__")) in DEFINITIONS
+        or kind_of(type(value)) == "object"
+        and callable(value)
+        and registry.has_rules(value)
     )
 
 

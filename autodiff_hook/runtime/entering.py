@@ -84,6 +84,12 @@ def publish(call: Call, form: Form, entry: Entry) -> None:
         _PUBLISHED[key].put(f.__code__, entry)
 
 
+def newest(call: Call, form: Form) -> Entry | None:
+    """The program that a call without constants enters without asking, for however many arguments."""
+    table = None if call.shape.names or call.shape.others else _PUBLISHED.get((form, type(call.function)))
+    return None if table is None else table.found.get(id(call.function.__code__))
+
+
 def entry_of(made: Program, form: Form) -> Entry:
     """What runs a program."""
     entry: Entry = _pulling(*made.functions) if form in CUT else made.functions[0]

@@ -171,6 +171,6 @@ def _gradients(table: dict[int, Slots], items: Any, slots: Slots, done: dict[int
 REAL: Final = frozenset({float, int})
 """Whose gradients are floats."""
 _FLOATS: Final = frozenset({float, np.float64})
-_INERT: Final[frozenset[type]] = frozenset({bool, str, type(None)})
+_INERT: Final[frozenset[type]] = frozenset({bool, str, bytes, slice, range, type(None)})
 ZEROS: Final[dict[type, Any]] = {**dict.fromkeys(REAL, 0.0), **dict.fromkeys(_INERT)}
 """The gradients of what has no parts, where there is no cotangent."""

@@ -114,11 +114,7 @@ class Guards:
     def check(self, operand: Variable, abstract: Abstract, given: bool = False) -> None:
         """Guard that a value is of the kind that ``abstract`` describes."""
         if isinstance(abstract, Known):
-            if type(abstract.value) is not str:
-                self.require_same(operand, abstract.value)
-                return
-            self.require_same(self.call(type, operand), str)
-            self.require_equal(operand, abstract.value)
+            self._check_known(operand, abstract.value)
             return
         (expected,) = (_class_of(abstract),) if isinstance(abstract, (List, Dict, Record)) else exact_types(abstract)
         self.require_same(self.call(type, operand), expected)
@@ -142,6 +138,17 @@ class Guards:
             fits = self.call(None, operand)
             self.kinds.append((self.block.statements[-1], abstract))
             self.require(fits)
+
+    def _check_known(self, operand: Variable, value: Any) -> None:
+        copied = isinstance(value, np.dtype) and np.dtype(value.str) is not value and np.dtype(value.str) == value
+        if type(value) is not str and not copied:
+            self.require_same(operand, value)
+            return
+        self.require_same(self.call(type, operand), type(value))
+        if copied:
+            # Each copy of an object that is unpickled has a dtype of its own.
+            self.require(self.emit("is_not", operand, Constant(np.dtype(value.str))))
+        self.require_equal(operand, value)
 
     def require_apart(self) -> None:
         """Go on only if no two of the arguments are one, or hold the same."""

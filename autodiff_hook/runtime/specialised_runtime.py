@@ -53,9 +53,12 @@ class Undefined(Given):
 
 
 def refill(container: Any, content: Any) -> None:
-    """Give a list or a dict another content."""
+    """Give a list, a dict or a set another content."""
     if isinstance(container, list):
         container[:] = content
+    elif isinstance(container, set):
+        container.intersection_update(content)
+        container.update(content)
     else:
         container.clear()
         container.update(content)

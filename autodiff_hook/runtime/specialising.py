@@ -20,7 +20,7 @@ from autodiff_hook.registry import describe, registry
 from autodiff_hook.reports import Reason
 from autodiff_hook.runtime.attempts import Program, Stopped, came_to, program, refusal, report, suspect, suspicion
 from autodiff_hook.runtime.binding import Call, Places, unfolded
-from autodiff_hook.runtime.entering import CACHE_SIZE, Entry, entry_of, forget_all, publish, unpublish
+from autodiff_hook.runtime.entering import CACHE_SIZE, Entry, entry_of, forget_all, newest, publish, unpublish
 from autodiff_hook.runtime.giving_up import gave_up
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.lacking import is_something_there
@@ -142,7 +142,8 @@ def _specialised(
                 # What was cleared meanwhile is out of date.
                 unpublish(call.function.__code__, programs[0][0])
         return MISS
-    if error is not None and programs and programs[0][1] == call.shape and type(error) is not Elsewhere:
+    fits = bool(programs) and programs[0][1] == call.shape
+    if error is not None and fits and type(error) is not Elsewhere and not _is_of_others(call, form, known):
         _failed(known, call.function, error, raised)
         return MISS
     if known.given_up is not None:
@@ -187,6 +188,12 @@ def _specialisations(call: Call, form: Form) -> Specialisations:
         make_room(by_form, _CAPTURES)
         known = by_form.setdefault(key, Specialisations(one_way=ONE_WAY, follows=not works))
     return known
+
+
+def _is_of_others(call: Call, form: Form, known: Specialisations) -> bool:
+    """Whether the program that was entered is for other functions as arguments, and so for others in number, too."""
+    entry, others = newest(call, form), _known.found[id(call.function.__code__)].values()
+    return any(entry is each for other in list(others) if other is not known for each, _ in other.entries)
 
 
 def _code_in(f: Any, given: tuple[Any, ...]) -> tuple[int, ...]:

@@ -30,6 +30,7 @@ fresh(np.amax, np.amin, np.trapezoid, np.bincount, np.partition, np.unique, np.e
 fresh(np.sinc, np.compress, np.extract, np.take_along_axis, np.diagflat)
 fresh(np.count_nonzero, np.any, np.all, np.isclose, np.allclose)
 fresh(np.argmax, np.argmin, np.argsort, np.searchsorted, np.flatnonzero, np.nonzero, np.select, np.isin)
+fresh(np.digitize, np.argpartition, np.argwhere, np.lexsort, np.nanargmax, np.nanargmin, np.indices, np.tri)
 effects(np.add.at, np.put_along_axis, np.put, np.copyto, np.fill_diagonal)
 ranks(np.ndim)
 harmless(np.add.reduce, np.mean)

@@ -1165,3 +1165,40 @@ def test_stores_into_what_decompositions_give(a):
     whole, rest = np.divmod(a, 0.37)
     rest += whole
     return np.sum(u**3) + np.sum(v**3) + s[0] + np.sum(q * a) + r[0, 0] + np.sum(rest**2)
+
+
+@gradient_at(V)
+def test_stores_into_parts_of_complex_arrays_and_what_is_the_array_itself(x):
+    z = (x * (1.0 + 2.0j)).copy()
+    real = z.real
+    real /= 3.0
+    real[0] = 2.0
+    spectrum = np.fft.fft(x)
+    found = np.fft.ifft(spectrum * spectrum).real
+    found *= x[0]
+    found[1:3] += found[0]
+    y = x * 2.0
+    same = y[::-1].conj()
+    same /= x[1]
+    own = y.real
+    own[0] = x[2] * x[3]
+    return np.sum(W * real) + np.sum(found**2) + np.sum(W * y) + np.sum(same * own)
+
+
+@gradient_at(V)
+def test_what_a_view_was_taken_of_is_read_after_a_store_into_it(x):
+    z = x * (1.0 + 2.0j)
+    real, imag = z.real, z.imag
+    real *= x
+    imag[1] = x[0]
+    z *= 2.0
+    return np.sum(np.abs(z) ** 2 * W) + np.sum(real * imag)
+
+
+@gradient_at(V)
+def test_arguments_that_are_stored_into_by_what_is_the_array_itself(x):
+    y = x.conj()
+    y[0] = x[1] * x[2]
+    part = x[1:].real
+    part *= y[0]
+    return np.sum(W * x)

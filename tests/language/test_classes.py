@@ -1252,9 +1252,56 @@ OF_DERIVED_CLASSES = {
 }
 
 
-@pytest.mark.parametrize("name", OF_DERIVED_CLASSES)
-def test_new_makes_objects_of_derived_classes(name):
-    f = OF_DERIVED_CLASSES[name]
-    for x in (1.3, 0.7, 1.9, 0.4):
+class Figure:
+    """A factory: which class is made depends on what is asked for."""
+
+    def __new__(cls, x, **options):
+        return super().__new__((Disc if options else Tile) if cls is Figure else cls)
+
+
+class Tile(Figure):
+    def __init__(self, x):
+        self.size = x * x
+
+
+class Disc(Tile):
+    def __init__(self, x, factor):
+        super().__init__(x)
+        self.size *= factor * x
+
+
+class Wide(Tile):
+    def __new__(cls, x):
+        made = super().__new__(Wider if x > 0 else cls, x)
+        made.width = 3.0 * x
+        return made
+
+
+class Wider(Wide):
+    def __init__(self, x):
+        self.size = 5.0 * x**2
+
+
+class Instead:
+    def __new__(cls, x):
+        return Tile(x)
+
+    def __init__(self, x):
+        raise RuntimeError("what is made is of another class")
+
+
+OF_FACTORIES = {
+    **OF_DERIVED_CLASSES,
+    "the class": lambda x: Figure(x).size * Tile(x).size,
+    "by options": lambda x: Figure(x, factor=2.0).size,
+    "by values": lambda x: Wide(x).size * Wide(x).width + Wide(-x).size,
+    "another class": lambda x: Instead(x).size * x,
+}
+
+
+@pytest.mark.parametrize("name", OF_FACTORIES)
+def test_what_a_factory_makes_is_begun_by_its_own_class(name):
+    f = OF_FACTORIES[name]
+    for x in (1.3, 0.7, 1.3):
         for mode, operator in MODES.items():
             assert operator(f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-5)

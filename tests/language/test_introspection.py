@@ -681,3 +681,17 @@ def named_by_index(x):
 
 def test_texts_that_are_formatted_by_names_are_keys():
     check_gradient(named_by_index, 1.3)
+
+
+@gradient_at(1.3)
+def test_names_that_only_classes_have(x):
+    a = np.array([x, 2.0])
+    for thing in (x, a, [x], (x, 1)):
+        x = x * 2 if hasattr(thing, "__name__") or hasattr(thing, "mro") else x * x
+    for thing in (x, a):
+        x = x * getattr(thing, "__qualname__", 3.0) * len(getattr(thing, "__dict__", "a"))
+        try:
+            thing.__dict__
+        except AttributeError:
+            x = x * x
+    return x

@@ -299,6 +299,12 @@ def through_the_frame_of_an_error(x):
         return error.__traceback__.tb_frame.f_locals["y"]
 
 
+def through_what_a_generator_may_read(x):
+    state = types.SimpleNamespace(pair=(x, 2.0))
+    items = opaque("def f(state):\n    yield state")(state)
+    return state.pair[0] * next(items).pair[1]
+
+
 def through_the_frame_of_a_generator(x):
     def squares():
         y = x * x

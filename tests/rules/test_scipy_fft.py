@@ -10,6 +10,7 @@ from scipy import fft, fftpack
 import autodiff_hook as ad
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.specialising import GENERIC
 from autodiff_hook.testing import check_gradient
 
 NORMS = (None, "backward", "ortho", "forward")
@@ -129,6 +130,16 @@ def test_legacy_transforms(name, options):
     assert value == pytest.approx(f(x))
     check_gradient(f, x)
     assert ad.jvp(f, (x,), (v,))[1] == pytest.approx(np.sum(gradient * v))
+
+
+def test_transforms_that_are_imported_by_name_are_typed():
+    transform, legacy = fft.rfft, fftpack.fft
+
+    def f(x):
+        return np.sum(np.abs(transform(x, 7)) ** 2 * np.arange(4)) + np.abs(legacy(x, 6)[2])
+
+    check_gradient(f, normal(5))
+    assert GENERIC or ad.explain(f, normal(5)).functions[0].how == "typed"
 
 
 @pytest.mark.parametrize("length", [7, 8])

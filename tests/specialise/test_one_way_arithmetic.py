@@ -889,6 +889,61 @@ def test_arrays_without_axes_that_are_changed_in_place():
     check_slopes(sellmeier, 0.7)
 
 
+def stored_into_what_may_be_a_view(x, a):
+    spectrum = np.fft.ifft(np.fft.fft(a * x, 8) ** 2)
+    found = spectrum.real
+    found /= 3.0
+    found[1:3] *= found[0]
+    turned = (a * x)[::-1].conj()
+    turned += x
+    return np.sum(found**2) + np.sum(np.cumsum(turned))
+
+
+def what_it_shows_is_read_again(x, a):
+    spectrum = np.fft.ifft(np.fft.fft(a * x, 8) ** 2)
+    found = spectrum.real
+    found *= x
+    return np.sum(np.abs(spectrum)) + np.sum(found)
+
+
+def turned_in_place(x, a):
+    b = a * x
+    turned = b.conj()[1:]
+    turned *= x
+    return np.sum(b) + np.sum(turned**2)
+
+
+def test_what_may_be_a_view_of_what_is_made_is_stored_into():
+    a = np.arange(1.0, 6.0)
+    check(lambda x: stored_into_what_may_be_a_view(x, a), 0.7)
+    check(lambda x: what_it_shows_is_read_again(x, a), 0.7, specialised=None)
+    check(lambda x: turned_in_place(x, a), 0.7)
+
+
+def of_their_own(x, a):
+    places = np.digitize(a, np.array([1.5, 2.5, 3.5]))
+    places[np.where(places > 0)] -= 1
+    total = np.empty((), dtype=float)
+    total = np.subtract(np.add(np.nanmean(a * x, axis=0, out=total), 1, out=total), x * x, out=total)
+    return total.item() + np.sum(a[places] * x**places)
+
+
+def filled(v, how):
+    if how == "mean":
+        v[np.isnan(v)] = np.nanmean(v)
+    return v
+
+
+def along_an_axis(rows):
+    return np.sum(np.apply_along_axis(filled, 0, rows, "mean") ** 2)
+
+
+def test_results_that_are_arrays_of_their_own():
+    a = np.arange(1.0, 6.0)
+    check(lambda x: of_their_own(x, a), 0.7)
+    check(along_an_axis, np.array([[1.0, 2.0], [4.0, np.nan], [0.3, 5.0]]))
+
+
 class Sealed:
     def __init__(self, values):
         self.values = np.asarray(values).copy()

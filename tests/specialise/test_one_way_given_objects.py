@@ -135,6 +135,51 @@ def read_again(s, x):
     return s.parts.energy(x) * s.length
 
 
+class Counted:
+    def __init__(self, w):
+        self.w, self.last, self.count = w, 1.0, 0
+
+    def __call__(self, x):
+        self.count += 1
+        self.last = self.w * x + self.last
+        return self.last
+
+
+def by_two_names(s, counted, x):
+    first, second = s.parts
+    u = first(x)
+    v = second(u)
+    first.told = x * v
+    return v * first.last + second.told * second.count + counted(u) * counted.w * first.w
+
+
+def dicts_by_two_names(s, x):
+    first, second = s.parts
+    first["a"] = x * first["a"]
+    second["b"] = [first["a"]]
+    return second["a"] * first["b"][0] * x
+
+
+def sets(s, x):
+    s.parts["seen"].add(2)
+    for held in s.parts.values():
+        held.add(1)
+        held.discard(5)
+    s.name = frozenset(s.parts["seen"])
+    s.made = [{3, 1}, s.stiffness * x]
+    return s.stiffness * x ** len(s.parts["seen"]) * s.made[1]
+
+
+def _by_two_names(share=True):
+    counted = Counted(2.0)
+    return Spring(1.0, 2.0, "x", (counted, counted)), counted if share else Counted(3.0), 0.7
+
+
+def _dicts_by_two_names():
+    table = {"a": 2.0}
+    return Spring(1.0, 2.0, "x", [table, table]), 0.7
+
+
 CASES = {
     "kept": (kept_objects, lambda: (Spring(2.0, 3.0), 0.7)),
     "kept for the next call": (read_again, lambda: (Spring(2.0, 3.0), 0.7)),
@@ -157,6 +202,10 @@ CASES = {
     "two": (of_both, lambda: (Spring(2.0, 3.0), Spring(4.0, 5.0))),
     "a list that a given list is": (lambda xs, s: xs[0] * s.parts[1], lambda: _shared_list()),
     "read by one of its names": (lambda xs, s: xs[0] * xs[1] * s.length, lambda: _shared_list()),
+    "changed by two names": (by_two_names, _by_two_names),
+    "changed by two of three names": (by_two_names, lambda: _by_two_names(False)),
+    "dicts that are changed by two names": (dicts_by_two_names, _dicts_by_two_names),
+    "sets": (sets, lambda: (Spring(2.0, 3.0, "x", {"seen": {1}, "more": {5, 1}}), 0.7)),
     "lists and dicts beside it": (
         lambda xs, table, s: xs[0] * s.length + table["a"][1] * xs[1],
         lambda: ([2.0, 3.0], {"a": (1.0, 2.0)}, Spring(2.0, 3.0)),
@@ -217,7 +266,9 @@ def test_tangents_and_effects_are_those_of_the_generic_path(name):
 
 @pytest.mark.skipif(GENERIC, reason="there are no specialised programs")
 @pytest.mark.parametrize(
-    "name", ["kept", "kept for the next call", "energies", "layers", "assigned", "tuples", "dicts", "slots", "two"]
+    "name",
+    ["kept", "kept for the next call", "energies", "layers", "assigned", "tuples", "dicts", "slots", "two"]
+    + ["changed by two names", "changed by two of three names", "dicts that are changed by two names", "sets"],
 )
 def test_they_are_specialised(name):
     f, make = CASES[name]

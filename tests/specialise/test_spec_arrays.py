@@ -140,6 +140,8 @@ def grids_in_loops(x):
     for k in range(4):
         row = np.r_[0.0, np.cumsum(np.r_[x * k, x, k])]
         total += row @ np.r_[1.0:5.0] * np.mgrid[0:4][k]
+        total += np.sum(np.r_["-1", np.zeros((1, 2)), row[None, :], row[None, :2] * x] ** 3 @ np.arange(8.0))
+        total += np.sum(np.r_["0", row, row[:2], 0:2] * np.arange(8.0))
     return float(total)
 
 

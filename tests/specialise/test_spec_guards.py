@@ -394,6 +394,43 @@ def test_dtypes_that_are_equal_but_not_the_same_need_no_program_of_their_own(f):
     assert max(known.attempts for known in programs) == 2
 
 
+def product_of(x, of, *args):
+    for a in args:
+        x = x * a
+    return of(x)
+
+
+@pytest.mark.skipif(specialising.GENERIC, reason="there are no programs")
+def test_calls_with_more_and_fewer_arguments_in_turn():
+    """The program that is entered first is for another number of them: it has not failed."""
+    for _ in range(5):
+        assert ad.gradient(product_of, 2.0, lambda x: x * x, 3.0) == (36.0, None, 24.0)
+        assert ad.gradient(product_of, 1.0, lambda x: x**3, 3.0, 2.0) == (648.0, None, 216.0, 324.0)
+    programs = specialising._known.found[id(product_of.__code__)].values()
+    assert [(known.attempts, known.failures) for known in programs] == [(1, 0)] * 2
+
+
+class Typed:
+    def __init__(self, scale, dtype):
+        self.scale, self.dtype = scale, dtype
+
+
+def of_dtype(held, x):
+    whole = held.dtype is np.dtype(float)
+    return np.sum(np.full(2, x, dtype=held.dtype)) * held.scale * (2.0 if whole else 1.0)
+
+
+@pytest.mark.skipif(specialising.GENERIC, reason="there are no programs")
+def test_dtypes_of_objects_that_are_unpickled():
+    held, other = Typed(3.0, np.dtype(float)), Typed(3.0, np.dtype(np.float32))
+    for _ in range(3):
+        check(of_dtype, pickle.loads(pickle.dumps(held)), 0.7)
+    programs = specialising._known.found[id(of_dtype.__code__)].values()
+    assert [known.attempts for known in programs] == [1] * len(programs)
+    for given in (held, other, pickle.loads(pickle.dumps(other)), pickle.loads(pickle.dumps(held)), Typed(1.0, "f8")):
+        check(of_dtype, given, 0.7, specialised=None)
+
+
 def test_numbers_that_come_out_of_a_table_which_carries_derivatives():
     names = scope(
         "import numpy as np\nTABLE = np.zeros(3)\nBOX = [0.0]\n"

@@ -83,16 +83,9 @@ def made(cls: Any, new: Any, init: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a class with a ``__new__`` of its own, which may make an object of a derived class."""
     made = new(cls, *args, **kwargs)
     if type(made) is cls:
-        init(made, *args, **kwargs)
+        if init is not None:
+            init(made, *args, **kwargs)
     elif isinstance(made, cls):
-        type(made).__init__(made, *args, **kwargs)
-    return made
-
-
-def made_at_once(cls: Any, new: Any, /, *args: Any, **kwargs: Any) -> Any:
-    """The same where objects of the class itself are not initialised."""
-    made = new(cls, *args, **kwargs)
-    if type(made) is not cls and isinstance(made, cls):
         type(made).__init__(made, *args, **kwargs)
     return made
 

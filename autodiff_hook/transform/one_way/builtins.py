@@ -180,7 +180,8 @@ def _folds(function: Any) -> bool:
 _CONSTANT: Final = (str, tuple, frozenset, int, float)
 _FOLDED: Final = (
     *(str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of),
-    *(np.finfo, np.iinfo, os.fspath, sys.intern, io.text_encoding, Fraction, type(None)),
+    *(np.finfo, np.iinfo, np.lib.array_utils.normalize_axis_index, os.fspath, sys.intern, io.text_encoding, Fraction),
+    type(None),
 )
 
 

@@ -110,6 +110,8 @@ class Earnest(Trail):
                 types = tuple(map(self.type_of, values))
                 whole = Tuple(types, dict, tuple(keys), example=dict(zip(keys, map(example_of, types))))
                 return self.emit("build_map", *pairs, abstract=whole, plan=STRUCTURAL)
+            if abstract.cls in (set, frozenset):
+                return self._built_set(abstract.cls, self.contents[operand])
             if abstract.cls is not list:
                 raise Refused(f"a {abstract.cls.__name__} that is built")
             return self._built(list, self.contents[operand], built, opened)
@@ -119,6 +121,14 @@ class Earnest(Trail):
         if self.settling and isinstance(abstract, Fresh) and buildable:
             return self._built_object(operand, abstract, built)
         return operand
+
+    def _built_set(self, cls: type, held: Any) -> Operand:
+        if any(map(is_open, held)):
+            raise Refused(f"a {cls.__name__} is built of what is not known")
+        example = cls(held)
+        return self.emit(
+            "call", Constant(cls), Constant(frozenset(held)), abstract=Instance(cls, example=example), data=()
+        )
 
     def _built_object(self, operand: Operand, value: Fresh, built: dict[Operand, Operand]) -> Operand:
         """An object in earnest, as something from outside is to keep it."""

@@ -1,7 +1,7 @@
 """Stores into arrays on one way through a program: each makes a new version of the array.
 
 Only arrays that the program has made itself are stored into. A view of such an array is taken anew after a store; what
-may or may not be a view is not used any more.
+may or may not be a view is not used any more, or what it may be a view of is not, if it is stored into itself.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
     Instance,
+    Known,
     Number,
     Tuple,
     same_dtype,
@@ -44,6 +45,8 @@ def note(inf: Path, s: Statement, result: Operand) -> None:
     base = base_of(s, inf.type_of)
     if base is not None and (is_sure(s, inf.type_of) or example_of(inf.type_of(base)).flags.c_contiguous):
         inf.viewing[result] = s
+    elif all(isinstance(x, (Array, Known)) or number_types(x) for x in map(inf.type_of, s.operands)):
+        inf.showing[result] = s
     for operand in s.operands:
         if _has_arrays(inf.type_of(operand)):
             inf.views.setdefault(operand, []).append(result)
@@ -142,11 +145,9 @@ def augmented(inf: Path, s: Statement) -> Operand | None:
     if not part:
         _require_own(inf, owner)
     result = inf.perform("binary", s.operands, s.data)
-    if before.ndim == 0 and _is_item(inf.type_of(result), before):
-        if part:
-            return result
-        result = inf.call(Constant(np.asarray), [result])
-    _require_like(inf, owner, result, before)
+    if part and before.ndim == 0 and _is_item(inf.type_of(result), before):
+        return result
+    result = _made_like(inf, owner, result, before)
     return result if part else _assign(inf, owner, result)
 
 
@@ -168,8 +169,7 @@ def stored_result(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kw
     if "where" in rest or not is_stored(inf, function, out) or not isinstance(before, Array) or in_pieces(function):
         return None
     _require_own(inf, out)
-    result = inf.call(Constant(function), args, rest)
-    _require_like(inf, out, result, before)
+    result = _made_like(inf, out, inf.call(Constant(function), args, rest), before)
     return alias(inf, s, _assign(inf, out, result))
 
 
@@ -177,7 +177,10 @@ _USUAL: Final = ("same_kind", "unsafe")
 """The castings that let NumPy compute as it does without an option; what is stored into is of the result's type."""
 
 
-def _require_like(inf: Path, owner: Operand, result: Operand, before: Array) -> None:
+def _made_like(inf: Path, owner: Operand, result: Operand, before: Array) -> Operand:
+    """What is stored into all of an array, as an array like it."""
+    if before.ndim == 0 and _is_item(inf.type_of(result), before):
+        result = inf.call(Constant(np.asarray), [result])
     after = inf.type_of(result)
     same = isinstance(after, Array) and same_dtype(after.dtype, before.dtype)
     for name in ("shape", "strides") if owner in inf.own and before.ndim != 1 else ("shape",):
@@ -185,6 +188,7 @@ def _require_like(inf: Path, owner: Operand, result: Operand, before: Array) -> 
             raise Refused("an array is changed in place by what is not like it")
         both = [inf.emit("getattr", x, abstract=Instance(tuple), data=name) for x in (owner, result)]
         inf.guard(inf.emit("compare", *both, abstract=BOOL, data="=="), True)
+    return result
 
 
 def _base(inf: Path, s: Statement) -> Operand:
@@ -230,5 +234,21 @@ def of_shape(inf: Path, array: Operand, shape: Operand) -> Operand:
 def _require_own(inf: Path, owner: Operand) -> None:
     """What is stored into is an array of the program's own, or one from outside, which is rewritten at the end."""
     owner = root_of(inf, owner)
-    if owner not in inf.own:
+    if owner not in inf.own and not _is_taken_over(inf, owner):
         given_arrays.take(inf, owner)
+
+
+def _is_taken_over(inf: Path, array: Operand) -> bool:
+    """Whether what may show arrays of the program's own is one from now on, and they are not used any more."""
+    s = inf.showing.get(array)
+    roots = [] if s is None else [root_of(inf, x) for x in s.operands if isinstance(inf.type_of(x), Array)]
+    if not roots or not inf.own.issuperset(roots):
+        return False
+    pending = list(roots)
+    while pending:
+        shown = pending.pop()
+        inf.stale_views.add(shown)
+        inf.viewing.pop(shown, None)
+        pending += [x for x in inf.views.get(shown, ()) if x is not array and x not in inf.stale_views]
+    inf.own.add(array)
+    return True

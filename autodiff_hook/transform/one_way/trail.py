@@ -148,6 +148,8 @@ class Trail(Inference):
         """The arrays whose items are guarded to lie one after the other."""
         self.viewing: dict[Operand, Statement] = {}
         """What takes views out of arrays."""
+        self.showing: dict[Operand, Statement] = {}
+        """What makes arrays that may share memory with those which it is given, and with nothing else."""
         self.versions: dict[Operand, Operand] = {}
         self.lifted: dict[int, tuple[CodeType, IR]] = {}
         """What was lifted, by the identity of the code: that which the emitter makes cannot always be hashed."""
@@ -266,7 +268,7 @@ class Trail(Inference):
 
     def assigned_as(self, owner: Operand, name: str) -> Operand:
         """By what an attribute of an object from outside was assigned: itself, or another name of the same object."""
-        if (owner, name) in self.assigned or not self.world.is_outside(owner) or self.world.is_given(owner):
+        if (owner, name) in self.assigned or not self.world.is_outside(owner):
             return owner
         for other, assigned in self.assigned:
             if assigned == name and self.is_the_same(owner, other):
@@ -274,8 +276,9 @@ class Trail(Inference):
         return owner
 
     def is_the_same(self, owner: Operand, other: Operand) -> bool:
-        """Whether two objects that are loaded on entry are one: guarded if they are, and none is an argument."""
-        loaded = all(self.world.is_outside(x) and not self.world.is_given(x) for x in (owner, other))
+        """Whether two objects that are loaded on entry are one, guarded; what is an argument is nothing else."""
+        loaded = self.world.is_outside(owner) and self.world.is_outside(other)
+        loaded = loaded and self.world.is_given(owner) == self.world.is_given(other)
         example = example_of(self.type_of(owner)) if loaded else MISSING
         alike = example is not MISSING and example is example_of(self.type_of(other))
         return alike and self.world.same(owner, other)

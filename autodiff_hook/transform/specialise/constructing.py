@@ -36,10 +36,9 @@ def construct(inf: Inference, s: Statement, cls: type, args: Args, kwargs: Kwarg
     elif new is object.__new__ and is_made_plainly(inf, cls):
         if init is object.__init__ and not (args or kwargs):
             return _object(new, inf, s, [Constant(cls)])
-    elif type(new) is FunctionType and init is object.__init__:
-        return inline_call(inf, s, operating.made_at_once, [Constant(cls), Constant(new), *args], kwargs)
     elif type(new) is FunctionType:
-        return inline_call(inf, s, operating.made, [Constant(cls), Constant(new), Constant(init), *args], kwargs)
+        own = None if init is object.__init__ else init
+        return inline_call(inf, s, operating.made, [Constant(cls), Constant(new), Constant(own), *args], kwargs)
     if type(init) is not FunctionType or not inf.world.in_scope(init):
         raise Refused(f"a call of {named(cls)}")
     start = Statement("call", [Constant(init), s.result, *args, *kwargs.values()], None, tuple(kwargs), s.position)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Constant, Operand, Statement
-from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_known
 from autodiff_hook.transform.specialise.infer import Inference
@@ -46,7 +46,10 @@ def is_joined(value: Any) -> bool:
 
 
 def joined(inf: Inference, s: Statement, grid: Any, parts: list[Operand]) -> Abstract | None:
-    """``np.r_[a, b]`` and ``np.c_[a, b]``, as the functions that do the same."""
+    """``np.r_[a, b]``, ``np.r_["-1", a, b]`` and ``np.c_[a, b]``, as the functions that do the same."""
+    axis = _said_axis(inf.type_of(parts[0])) if grid is np.r_ else None
+    if axis is not None:
+        return _along(inf, s, axis, [_part(inf, s, grid, part) for part in parts[1:]])
     whole = [_part(inf, s, grid, part) for part in parts]
     ranks = {_rank(inf.type_of(part)) for part in whole}
     if not (ranks <= {0, 1} or ranks == {2} or ranks <= {1, 2} and grid is np.c_):
@@ -55,6 +58,21 @@ def joined(inf: Inference, s: Statement, grid: Any, parts: list[Operand]) -> Abs
     together = inf.before(s, "build_tuple", whole)
     s.op, s.operands, s.data = "call", [Constant(function), together], ()
     return call_known(inf, s, function, [together], {})
+
+
+def _said_axis(kind: Abstract) -> int | None:
+    """The axis that a text before the parts says, if it says nothing else."""
+    text = kind.value if isinstance(kind, Known) and type(kind.value) is str else ""
+    return int(text) if text.removeprefix("-").isdecimal() else None
+
+
+def _along(inf: Inference, s: Statement, axis: int, parts: list[Operand]) -> Abstract | None:
+    ranks = {_rank(inf.type_of(part)) for part in parts}
+    if len(ranks) != 1 or 0 in ranks:
+        raise Refused("a grid of arrays with several numbers of axes")
+    together = inf.before(s, "build_tuple", parts)
+    s.op, s.operands, s.data = "call", [Constant(np.concatenate), together, Constant(axis)], ("axis",)
+    return call_known(inf, s, np.concatenate, [together], {"axis": Constant(axis)})
 
 
 def _part(inf: Inference, s: Statement, grid: Any, part: Operand) -> Operand:

@@ -156,6 +156,11 @@ def _descriptor_of(types: frozenset[type], name: str) -> Any:
     return first if not others and registry.has_rules(first) else None
 
 
+def _is_real(value: Abstract) -> bool:
+    """Whether a value is an array of real numbers."""
+    return isinstance(value, Array) and not value.scalar and value.dtype is not None and value.dtype.kind in "fiu"
+
+
 LAYOUT: Final = ("contiguous", "c_contiguous", "f_contiguous", "fortran", "fnc", "forc", "aligned")
 """What the flags of an array say of how its items lie."""
 
@@ -187,7 +192,7 @@ def _array_attribute(inf: Inference, s: Statement, value: Array, owner: Operand,
         return pure(inf, s, Number(INT.types, example=np.size(value.example)))
     if name == "dtype" and value.dtype is not None:
         return known_as(inf, s, value.dtype)
-    if name == "real" and value.dtype is not None and value.dtype.kind in "fiu":
+    if name == "real" and _is_real(value):
         return alias(inf, s, owner)
     if name == "flat" and not inf.one_way and is_only_iterated(inf, s):
         s.op, s.operands, s.data = "call_method", [owner], ("ravel", ())
@@ -261,6 +266,8 @@ def _native_method_call(
     if method is np.ndarray.view and isinstance(value, Array) and _shows_the_same(inf, value, args, names):
         s.op, s.operands, s.data = "getitem", [owner, Constant(Ellipsis)], None
         return inf.evaluate(inf, s)
+    if method in (np.ndarray.conj, np.ndarray.conjugate) and not args and _is_real(value):
+        return alias(inf, s, owner)
     if isinstance(value, Known) and _has_meaning(getattr(type(value.value), name, None)):
         method = inf.world.attribute(type(value.value), name)
         return call_with(inf, s, Constant(method), [owner, *args], names)
