@@ -1165,3 +1165,19 @@ def test_stores_into_what_decompositions_give(a):
     whole, rest = np.divmod(a, 0.37)
     rest += whole
     return np.sum(u**3) + np.sum(v**3) + s[0] + np.sum(q * a) + r[0, 0] + np.sum(rest**2)
+
+
+@gradient_at(V)
+def test_a_scalar_stays_as_it_is_where_items_are_put_into_it(x):
+    total = x.sum()
+    np.put(total, [0], 3.0)
+    return total * x[0]
+
+
+def test_the_real_part_of_booleans_that_were_stored():
+    def f(x, n):
+        seen = np.array([True, False, True])
+        seen[0] = n
+        return np.sum(np.sin(seen.real) * x[:3])
+
+    assert jvp(f, (V, 2.0), (np.ones(4), 1.0))[1] == pytest.approx(2 * math.sin(1.0), rel=1e-2)
