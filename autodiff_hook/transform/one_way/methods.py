@@ -6,7 +6,15 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Operand
-from autodiff_hook.transform.one_way.containers import UNKNOWN, as_item, as_key, known_value, parts, taken_at_once
+from autodiff_hook.transform.one_way.containers import (
+    UNKNOWN,
+    as_item,
+    as_key,
+    as_place,
+    known_value,
+    parts,
+    taken_at_once,
+)
 from autodiff_hook.transform.one_way.growing import add_all, extend, update
 from autodiff_hook.transform.one_way.held import held_by, is_derived
 from autodiff_hook.transform.one_way.iterating import ITEMS, KEYS, VALUES, Items, Keys
@@ -24,7 +32,8 @@ def _changes(method: Any, pinned: int = 0) -> Method:
     """A method that does to its owner what Python's own does; the first arguments, which decide the way, are pinned."""
 
     def changing(inf: Path, owner: Operand, args: Args) -> Operand:
-        held, given = inf.changed(owner), [*(as_key(inf, x) for x in args[:pinned]), *args[pinned:]]
+        held = inf.changed(owner)
+        given = [*(as_place(inf, x, held) for x in args[:pinned]), *args[pinned:]]
         found: Operand | None = done(method, held, *given)
         return Constant(None) if found is None else found
 

@@ -39,6 +39,7 @@ from autodiff_hook.transform.one_way.keys import key_in
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container
+from autodiff_hook.transform.specialise import following
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -246,9 +247,10 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
         method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
         if method is None:
             return known_as(inf, s, s.op == "truth")
-        if type(method) is not FunctionType:
+        asked = following.truth(inf, value, s.op == "not")
+        if asked is None or type(method) is not FunctionType:
             raise Refused(f"the truth of {named(value)}")
-        return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
+        return alias(inf, s, inf.call(Constant(asked), [operand]))
     count = length(inf, operand)
     return None if count is None else known_as(inf, s, bool(count) == (s.op == "truth"))
 
