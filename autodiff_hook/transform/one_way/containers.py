@@ -236,7 +236,7 @@ def as_key(inf: Path, operand: Operand) -> Any:
 
 
 def as_place(inf: Path, operand: Operand, held: Any) -> Any:
-    """What an operand is as a key of what is held: of what has an order, the index that ``__index__`` of an object gives."""
+    """What an operand is as a key of what is held: of a sequence, the index that ``__index__`` of an object gives."""
     value = inf.type_of(operand)
     if not is_object(value) or not isinstance(held, (list, tuple, deque)):
         return as_key(inf, operand)
