@@ -257,7 +257,10 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
 
 def order_of(inf: Path, s: Statement, args: Args) -> Abstract:
     """The places of keys in their order: each comparison decides about the way."""
-    keys, backwards = parts(inf, args[0]), bool(inf.pin(args[1]))
+    keys, backwards = parts(inf, args[0]), inf.pin(args[1])
+    if not isinstance(backwards, int):
+        raise Raised(TypeError(f"{type(backwards).__name__!r} object cannot be interpreted as an integer"))
+    backwards = bool(backwards)
     known = [known_value(inf, k) for k in keys]
     order = list(range(len(keys)))
     if all(v is not UNKNOWN for v in known):
