@@ -262,6 +262,8 @@ def transpose(pullback: Any, value: Any, tangents: Any, owed: Owed | None = None
 
     Of a tuple whose items have not all a derivative here, each has its own, known or not.
     """
+    if type(value) is np.ndarray and value.dtype.kind == "b":
+        return None
     one = one_like(value)
     try:
         return _transposed(pullback, value, one, tangents, owed)

@@ -103,6 +103,8 @@ def call_ex(alg: Algebra, t: Any, data: Any, function: Any, args: Any, kwargs: A
         args = tuple([item for item, _ in pairs])
         tokens = tuple([token for _, token in pairs])
     named = {} if kwargs is None else dict(kwargs)
+    if not all([isinstance(name, str) for name in named]):
+        raise TypeError("keywords must be strings")
     return apply(
         alg, (t[0], *tokens, *[load(alg, kwargs, name, value) for name, value in named.items()]), function, args, named
     )

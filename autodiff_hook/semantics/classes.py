@@ -37,6 +37,7 @@ from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.runtime.whole_numbers import REASON, makes_steps
 from autodiff_hook.semantics import calls, instances, items, mappings, operations, operators, sequences
 from autodiff_hook.semantics.attributes import getattr_
+from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.iteration import ITERATORS, is_iteration, iteration, list_pairs, plain_dict, python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, as_function, means, natively
 from autodiff_hook.semantics.opaque import call_opaque, fail
@@ -76,7 +77,7 @@ def int_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``int``: of a whole number itself, of another number a constant; many digits of a text are as unknown as that."""
     method = python_method(args[0], "__int__") if args else None
     if method is not None and len(args) == 1:
-        return calls.apply(alg, (None, t[0]), method, args, {})
+        return calls.apply(alg, (None, t[0], None, None), operating.converted, (*args, method, int), {})
     value = int(*args, **kwargs)
     whole = len(args) == 1 and isinstance(args[0], int) and not isinstance(args[0], bool)
     if some(t) and not whole and not makes_steps(value):

@@ -67,7 +67,7 @@ def truth(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
             return checked_bool(special(alg, method, t, value)[0]), None
         method = python_method(value, "__len__") if not has_method(value, "__bool__") else None
         if method is not None:
-            return bool(special(alg, method, t, value)[0]), None
+            return checked_length(special(alg, method, t, value)[0]) > 0, None
     return bool(value), None
 
 
@@ -76,6 +76,14 @@ def checked_bool(value: Any) -> bool:
     if type(value) is not bool:
         raise TypeError(f"__bool__ should return bool, returned {type(value).__name__}")
     return value
+
+
+def checked_length(value: Any) -> int:
+    """What ``__len__`` returned."""
+    count = operator.index(value)
+    if count < 0:
+        raise ValueError("__len__() should return >= 0")
+    return count
 
 
 def has_method(value: Any, name: str) -> bool:
@@ -127,5 +135,5 @@ def bool_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def len_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     method = python_method(args[0], "__len__") if len(args) == 1 else None
     if method is not None:
-        return operator.index(special(alg, method, t, args[0])[0]), None
+        return checked_length(special(alg, method, t, args[0])[0]), None
     return builtins.len(*args), None

@@ -16,6 +16,7 @@ from autodiff_hook.runtime.lookup import find_in_type
 from autodiff_hook.runtime.losses import failure
 from autodiff_hook.runtime.oddities import is_own_number
 from autodiff_hook.semantics import calls
+from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.files import note_printed
 from autodiff_hook.semantics.items import materialised
 from autodiff_hook.semantics.iteration import python_method
@@ -34,6 +35,8 @@ def by_method(function: Any, name: str) -> Meaning:
         if method is not None and function is complex and (kwargs or len(args) > 1):
             value, token = calls.apply(alg, (None, t[0]), method, args[:1], {})
             return calls.apply(alg, (None, token, *t[1:]), complex, (plain_number(value), *args[1:]), kwargs)
+        if method is not None and not kwargs and function in _KINDS:
+            return calls.apply(alg, (None, *t, None, None), operating.converted, (*args, method, _KINDS[function]), {})
         if method is not None and not kwargs:
             return calls.apply(alg, (None, *t), method, args, {})
         if args and is_own_number(args[0]) and issubclass(type(args[0]), (float, complex)):
@@ -45,6 +48,8 @@ def by_method(function: Any, name: str) -> Meaning:
     return carried
 
 
+_KINDS: Final[dict[Any, type]] = {float: float, complex: complex, operator.index: int}
+"""Those whose method has to give a number of a type."""
 for _function, _name in (
     *((float, "__float__"), (complex, "__complex__"), (abs, "__abs__"), (operator.abs, "__abs__")),
     *((round, "__round__"), (divmod, "__divmod__")),

@@ -91,13 +91,20 @@ def dict_setdefault(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 @means(dict.update, OrderedDict.update)
 def dict_update(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``dict.update``; also unpacking into a dict display."""
+    """``dict.update``."""
     owner, *others = args
     for other, token in zip(others, t[1:]):
         _merge(alg, owner, other, token)
     for (name, value), token in zip(kwargs.items(), t[len(args) :]):
         put(alg, owner, name, value, None, token)
     return None, None
+
+
+def dict_spread(alg: Algebra, t: Any, data: Any, owner: Any, other: Any) -> Result:
+    """``{**other}``: what holds pairs is no mapping."""
+    if not hasattr(other, "keys"):
+        raise TypeError(f"{type(other).__name__!r} object is not a mapping")
+    return dict_update(alg, t, (owner, other), {})
 
 
 def put(alg: Algebra, owner: dict[Any, Any], key: Any, value: Any, moving: Any, token: Any) -> None:
@@ -197,6 +204,8 @@ natively(OrderedDict.move_to_end)
 def merged(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     """``dict | dict``: a new dict."""
     a, b = args
+    if not isinstance(b, dict) and find_in_type(type(b), "__ror__") is None:
+        return a | b, None  # which raises
     if not (_is_taken_whole({}, a) and _is_taken_whole({}, b)):
         return _merged_by_keys(alg, t, a, b, a)
     result = a | b

@@ -84,6 +84,8 @@ def _stored(alg: Algebra, before: Any, target: Any, value: Any, token: Any) -> R
     """A result, which is stored to an array if there is one for it."""
     if target is None:
         return value, token
+    if not isinstance(target, np.ndarray):
+        raise TypeError("return arrays must be of ArrayType")
     store_array(alg, (before, None, token), target, ..., value)
     return target, alg.read(target, before)
 

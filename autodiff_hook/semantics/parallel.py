@@ -27,6 +27,8 @@ def putting(cls: Any, name: str) -> Meaning:
     to_store = to_change_typed if cls is array else to_change
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        if len(args) != 2 or kwargs:
+            return on_items(*args, **kwargs), None  # which raises
         owner, value = args
         token = t[1]
         found = to_store(alg, owner, (token,))

@@ -131,7 +131,7 @@ TABLE.update(
         "set_add": _operation(sets.set_add),
         "set_update": _operation(sets.set_update),
         "map_add": mappings.map_add,
-        "dict_update": _operation(mappings.dict_update),
+        "dict_update": mappings.dict_spread,
         "dict_merge": mappings.dict_merge,
         "exc_match": exceptions.exc_match,
         "handled": exceptions.handled,

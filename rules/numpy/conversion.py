@@ -120,10 +120,15 @@ cotangents(
     np.ndarray.tolist, "self", self=lambda ȳ, self: reshaped(collect(ȳ, listed(self)) if np.ndim(self) else ȳ, self)
 )
 linear(np.real, "val", lambda ȳ, val: unbroadcast(ȳ, val))
-linear(np.imag, "val", lambda ȳ, val: unbroadcast(1j * ȳ, val))
+linear(np.imag, "val", lambda ȳ, val: imaginary(ȳ, val))
 linear((np.ndarray.real, np.generic.real), "self", lambda ȳ, self: unbroadcast(ȳ, self))
-linear((np.ndarray.imag, np.generic.imag), "self", lambda ȳ, self: unbroadcast(1j * ȳ, self))
+linear((np.ndarray.imag, np.generic.imag), "self", lambda ȳ, self: imaginary(ȳ, self))
 linear((np.ndarray.conjugate, np.ndarray.conj, np.generic.conj, np.generic.conjugate), "self", lambda ȳ: conj(ȳ))
+
+
+def imaginary(ȳ, z):
+    """The cotangent of what ``ȳ`` is that of the imaginary part of: none where that is no variable."""
+    return unbroadcast(1j * ȳ if np.iscomplexobj(z) else np.zeros(np.shape(ȳ)), z)
 
 
 @cotangents(np.angle, "z, deg=False")

@@ -73,7 +73,9 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 @defines(np.put, np.ndarray.put)
 def put(a, ind, v, mode="raise"):
-    """``np.put``: values, again and again, at flat places."""
+    """``np.put``: values, again and again, at flat places; a scalar stays as it is."""
+    if isinstance(a, np.generic):
+        return a.put(ind, v, mode)
     store_again(a, flat_places(a, ind, mode), v)
 
 

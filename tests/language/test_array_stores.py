@@ -1202,3 +1202,19 @@ def test_arguments_that_are_stored_into_by_what_is_the_array_itself(x):
     part = x[1:].real
     part *= y[0]
     return np.sum(W * x)
+
+
+@gradient_at(V)
+def test_a_scalar_stays_as_it_is_where_items_are_put_into_it(x):
+    total = x.sum()
+    np.put(total, [0], 3.0)
+    return total * x[0]
+
+
+def test_the_real_part_of_booleans_that_were_stored():
+    def f(x, n):
+        seen = np.array([True, False, True])
+        seen[0] = n
+        return np.sum(np.sin(seen.real) * x[:3])
+
+    assert jvp(f, (V, 2.0), (np.ones(4), 1.0))[1] == pytest.approx(2 * math.sin(1.0), rel=1e-2)

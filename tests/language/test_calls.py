@@ -430,3 +430,27 @@ def test_what_was_given_by_name_and_changes_later(x, y):
     weights[0], mask[1], places[0] = 100.0, True, 2
     weights.append(3.0)
     return float(total)
+
+
+@gradient_at(1.2, 0.7)
+def test_a_parameter_that_is_given_by_place_and_by_name(x, y):
+    class Quantity:
+        def __init__(s, value, **powers):
+            s.value, s.powers = value, powers
+
+    def scaled(a, *rest, **options):
+        return a * y + len(options)
+
+    total = 0.0
+    for call in (
+        lambda: Quantity(x, kg=2.0).value,
+        lambda: Quantity(x, s=1).value,
+        lambda: scaled(x, a=y),
+        lambda: scaled(x, **{"a": 1.0, "b": 2.0}),
+        lambda: scaled(x, b=2.0),
+    ):
+        try:
+            total += call()
+        except TypeError:
+            total = 3.0 * total + x * y
+    return total

@@ -7,8 +7,10 @@ import contextlib
 import sys
 import types
 
+import numpy as np
 import pytest
 from helpers import assert_same_exception, gradient_at
+from in_all_modes import MODES, differences
 
 from autodiff_hook import AutodiffError, NotDifferentiable, gradient, jvp, pullback, rrule
 from autodiff_hook.testing import check_gradient
@@ -581,3 +583,33 @@ def test_classes_that_are_no_exceptions_cannot_be_caught():
         with pytest.raises(TypeError, match="do not inherit from BaseException"):
             gradient(lambda x, kind=kind: f(x, kind), 2.0)
     assert gradient(lambda x: f(x, (KeyError, LookupError)), 3.0) == (6.0,)
+
+
+REFUSED = {
+    "out": lambda x, n: np.sin(x, None if n else 1.0),
+    "out by name": lambda x, n: np.add(np.ones(2) * x, 1.0, out=None if n else x)[0],
+    "dict and list": lambda x, n: ({1: x} | ({2: 1.0} if n else [(2, 1.0)]))[1],
+    "append": lambda x, n: [x].append(*[x] * (2 - n)) or x,
+    "reverse": lambda x, n: sorted([x, 1.0], reverse=True if n else "a")[0],
+    "reversed set": lambda x, n: list(reversed([x] if n else {x}))[0],
+    "reversed iterator": lambda x, n: list(reversed([x] if n else iter([x])))[0],
+    "pairs as keywords": lambda x, n: dict(**{"a": x} if n else [("a", x)])["a"],
+    "pairs in a dict": lambda x, n: {**({"a": x} if n else [("a", x)])}["a"],
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_python_refuses(name, mode):
+    def f(x):
+        total = 0.0
+        for n in (1, 0):
+            try:
+                total = total + REFUSED[name](x, n) ** 2
+            except TypeError:
+                total = 3.0 * total + x * x
+        return total
+
+    for x in (1.3, 0.7, 1.9):
+        expected = differences(f, x, 2 if mode == "hvp" else 1)
+        assert MODES[mode](f, x) == pytest.approx(expected, rel=1e-5, abs=1e-6)

@@ -418,3 +418,103 @@ def test_reversed_asks_the_class(name, mode):
     for x in (0.7, 1.3, 0.9):
         assert MODES[mode](f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-4)
         assert withgradient(f, x)[0] == pytest.approx(f(x))
+
+
+class Index:
+    def __init__(self, place):
+        self.place = place
+
+    def __index__(self):
+        return self.place
+
+
+def deleted(items, place):
+    del items[place]
+    return items[0]
+
+
+def stored(items, place):
+    items[place] = 2.0 * items[place]
+    return items[place]
+
+
+INDEXED = {
+    "a list": lambda x, place: [1.0, x, x * x][place],
+    "a tuple": lambda x, place: (1.0, x, x * x)[place],
+    "a slice": lambda x, place: [1.0, x, x * x][place:][0],
+    "pop": lambda x, place: [1.0, x, x * x].pop(place),
+    "insert": lambda x, place: [1.0, x].insert(place, 2.0) or x,
+    "del": lambda x, place: deleted([x, x * x, 2.0], place),
+    "store": lambda x, place: stored([x, x * x, 2.0], place),
+    "__getitem__": lambda x, place: [1.0, x, x * x].__getitem__(place),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", INDEXED)
+def test_objects_that_are_indices(name, mode):
+    def f(x):
+        total = 0.0
+        for place in (Index(0), Index(1), Index(x), Index(7)):
+            try:
+                total += INDEXED[name](x, place)
+            except TypeError:
+                total = 3.0 * total + x * x
+            except IndexError:
+                total = 5.0 * total + x
+        return total
+
+    for x in (1.3, 0.7, 1.9):
+        expected = differences(f, x, 2 if mode == "hvp" else 1)
+        assert MODES[mode](f, x) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+class Answering:
+    """An object that answers what it is told to, of whatever type."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def __bool__(self):
+        return self.answer
+
+    __len__ = __float__ = __int__ = __complex__ = __index__ = __bool__
+
+
+class Sized:
+    def __init__(self, count):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+
+ASKING = {
+    "bool": lambda x, n: x if Answering((True, 1, x)[n]) else 2.0 * x,
+    "not": lambda x, n: x if not Answering((False, 0, x)[n]) else 2.0 * x,
+    "len": lambda x, n: len(Sized((2, -1, x)[n])) * x,
+    "filled": lambda x, n: x if Sized((2, -1, x)[n]) else 2.0 * x,
+    "float": lambda x, n: float(Answering((x, 1, "a")[n])),
+    "complex": lambda x, n: complex(Answering((x * 1j, 1, x)[n])).imag,
+    "int": lambda x, n: int(Answering((2, x, "a")[n])) * x,
+    "index": lambda x, n: operator.index(Answering((2, x, "a")[n])) * x,
+    "keywords": lambda x, n: dict(**{"a": x, ("b", 5, None)[n]: 1.0})["a"],
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ASKING)
+def test_what_special_methods_must_not_answer(name, mode):
+    for n in (0, 1, 2):
+
+        def f(x, n=n):
+            try:
+                return ASKING[name](x, n)
+            except TypeError:
+                return x * x
+            except ValueError:
+                return x * x * x
+
+        for x in (1.3, 0.7, 1.9):
+            expected = differences(f, x, 2 if mode == "hvp" else 1)
+            assert MODES[mode](f, x) == pytest.approx(expected, rel=1e-5, abs=1e-6)

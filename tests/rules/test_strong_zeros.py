@@ -313,3 +313,12 @@ def test_sums_of_a_factor_are_looked_at_with_the_product(rows):
         W̄, b̄ = ad.gradient(layer, W, b)
         np.testing.assert_allclose(b̄, [0.25 * rows, 0.0, 0.25 * rows])
         np.testing.assert_allclose(W̄, np.array([0.0625, 0.0, 0.0625]) * rows * np.ones((4, 1)))
+
+
+@pytest.mark.parametrize("mode", RUN)
+def test_real_numbers_have_no_imaginary_part_that_varies(mode):
+    def f(x):
+        z = x / np.array([0.0, 2.0])
+        return np.sum(x + np.sqrt(np.imag(z)) + np.sqrt(x.imag) + z.imag)
+
+    require(f, np.array([0.5, 2.0]), mode=mode, expected=np.ones(2))

@@ -20,12 +20,25 @@ def require_sequence(a: Any) -> None:
 
 def holds(value: Any) -> Any:
     """Whether an object holds that says so itself."""
-    return value.__bool__()
+    answer = value.__bool__()
+    if type(answer) is not bool:
+        raise TypeError(f"__bool__ should return bool, returned {type(answer).__name__}")
+    return answer
 
 
 def fails(value: Any) -> Any:
     """``not value`` of such an object."""
-    return not value.__bool__()
+    return not holds(value)
+
+
+def length(value: Any, method: Any) -> Any:
+    """``len(value)`` of an object that says it itself."""
+    count = method(value)
+    if type(count) is not int:
+        count = operator.index(count)
+    if count < 0:
+        raise ValueError("__len__() should return >= 0")
+    return count
 
 
 def is_filled(value: Any) -> Any:
@@ -142,7 +155,7 @@ def converted(value: Any, method: Any, kind: type) -> Any:
     """``float(a)``."""
     number = method(value)
     if not isinstance(number, kind):
-        raise TypeError(f"{method.__name__} returned non-{kind.__name__}")
+        raise TypeError(f"{method.__name__} returned non-{kind.__name__} (type {type(number).__name__})")
     return kind(number)
 
 

@@ -284,7 +284,7 @@ def _slice(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _indices(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    return known_as(inf, s, items.place(inf, args[0]).indices(*map(inf.pin, args[1:])))
+    return known_as(inf, s, items.place(inf, args[0], ()).indices(*map(inf.pin, args[1:])))
 
 
 def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:

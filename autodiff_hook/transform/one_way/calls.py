@@ -94,6 +94,8 @@ def call_ex(inf: Path, s: Statement) -> Abstract:
     """``f(*args, **kwargs)``."""
     function, args, kwargs = s.operands
     named = {} if _is_none(inf, kwargs) else pairs(inf, kwargs)
+    if not all(isinstance(name, str) for name in named):
+        raise Raised(TypeError("keywords must be strings"))
     return alias(inf, s, inf.call(function, parts(inf, args), named))
 
 

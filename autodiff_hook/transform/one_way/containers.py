@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Collection, Iterable, Iterator
 from types import FunctionType, MappingProxyType
 from typing import Any, Final, TypeGuard
@@ -12,6 +12,7 @@ import numpy as np
 from autodiff_hook.ir.types import Constant, Operand, Statement, Variable
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.runtime.lookup import behind, has_in_type
+from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.one_way.hashes import ObjectKey
 from autodiff_hook.transform.one_way.held import held_by, is_answered_by_base, is_derived
 from autodiff_hook.transform.one_way.identities import is_alone, itself
@@ -234,6 +235,19 @@ def as_key(inf: Path, operand: Operand) -> Any:
     if operand in inf.tuples:
         return tuple([as_key(inf, x) for x in inf.tuples[operand]])
     return inf.pin_key(operand)
+
+
+def as_place(inf: Path, operand: Operand, held: Any) -> Any:
+    """What an operand is as a key of what is held: of a sequence, the index that ``__index__`` of an object gives."""
+    value = inf.type_of(operand)
+    if not is_object(value) or not isinstance(held, (list, tuple, deque)):
+        return as_key(inf, operand)
+    method = look(inf, value.cls, "__index__")
+    if type(method) is FunctionType:
+        return inf.pin(inf.call(Constant(operating.converted), [operand, Constant(method), Constant(int)]))
+    if has_in_type(value.cls, "__index__"):
+        raise Refused(f"{named(value)} as an index")
+    raise Raised(TypeError(f"indices must be integers or slices, not {value.cls.__name__}"))
 
 
 def shown_keys(inf: Path, held: Collection[Any]) -> Iterator[Operand]:

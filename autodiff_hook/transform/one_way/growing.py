@@ -23,20 +23,29 @@ from autodiff_hook.transform.one_way.containers import (
 from autodiff_hook.transform.one_way.iterating import items
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, is_container, is_open
-from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, List, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
+from autodiff_hook.transform.specialise.wording import named
 
 
 def dict_merge(inf: Path, s: Statement) -> Abstract:
     """``f(**mapping)``: no name is given twice."""
     owner, source, _ = s.operands
-    named = pairs(inf, source)
-    if not named.keys().isdisjoint(inf.content(owner)):
+    require_mapping(inf, source)
+    given = pairs(inf, source)
+    if not given.keys().isdisjoint(inf.content(owner)):
         raise Raised(TypeError("multiple values for a keyword argument"))
-    inf.changed(owner).update(named)
+    inf.changed(owner).update(given)
     return known_as(inf, s, None)
+
+
+def require_mapping(inf: Path, operand: Operand) -> None:
+    """Raise what Python raises where what is no mapping is unpacked as one, though it may hold pairs."""
+    value = inf.type_of(operand)
+    if isinstance(value, List) or isinstance(value, (Container, Tuple)) and not issubclass(value.cls, dict):
+        raise Raised(TypeError(f"{named(value)} is not a mapping"))
 
 
 def extend(inf: Path, owner: Operand, source: Operand) -> None:

@@ -14,6 +14,7 @@ from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.transform.one_way import namespaces
 from autodiff_hook.transform.one_way.containers import (
     as_key,
+    as_place,
     changeable,
     elements,
     guarded_length,
@@ -67,8 +68,8 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, done(operator.getitem, value.value, inf.pin(key)))
     sequence = owner in inf.tuples or isinstance(value, Container) and value.cls is list
     if sequence or isinstance(value, Tuple) and value.cls is not dict:
-        where = place(inf, key)
         held = parts(inf, owner)
+        where = place(inf, key, held)
         if isinstance(where, slice):
             chosen = held[where]
             tuple_like = owner in inf.tuples or isinstance(value, Tuple) and value.cls is tuple
@@ -99,7 +100,7 @@ def got(inf: Path, s: Statement, owner: Operand, value: Outside, args: Args) -> 
 def _of_list(inf: Path, s: Statement, value: List) -> Abstract:
     """``items[key]`` of a list of numbers."""
     owner, key = s.operands
-    index = place(inf, key)
+    index = place(inf, key, value.example)
     if type(index) is not int:
         return new(inf, list, elements(inf, owner, value)[index])
     if not -len(value.example) <= index < len(value.example):
@@ -113,9 +114,9 @@ def _is_key(value: Abstract) -> bool:
     return isinstance(value, (Known, Number))
 
 
-def place(inf: Path, key: Operand) -> Any:
+def place(inf: Path, key: Operand, held: Any) -> Any:
     """An index, a key or a slice: it decides about the way."""
-    return slice(*map(inf.pin, inf.slices[key])) if key in inf.slices else as_key(inf, key)
+    return slice(*map(inf.pin, inf.slices[key])) if key in inf.slices else as_place(inf, key, held)
 
 
 def _held(inf: Path, owner: Operand, cls: type, key: Any) -> Operand:
@@ -133,7 +134,8 @@ def setitem(inf: Path, s: Statement) -> Abstract:
     """``owner[key] = value`` of a container."""
     owner, key, value = s.operands
     owner = changeable(inf, owner)
-    where, held = place(inf, key), inf.changed(owner)
+    held = inf.changed(owner)
+    where = place(inf, key, held)
     done(operator.setitem, held, where, parts(inf, value) if isinstance(where, slice) else value)
     return known_as(inf, s, None)
 
@@ -142,7 +144,8 @@ def delitem(inf: Path, s: Statement) -> Abstract:
     """``del owner[key]`` of a container."""
     owner, key = s.operands
     owner = changeable(inf, owner)
-    held, where = inf.changed(owner), as_key(inf, key)
+    held = inf.changed(owner)
+    where = as_place(inf, key, held)
     if getattr(inf.type_of(owner), "cls", None) is Counter:
         held.setdefault(where, key)
     done(operator.delitem, held, where)

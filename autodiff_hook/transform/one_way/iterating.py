@@ -198,6 +198,8 @@ def backwards(inf: Path, operand: Operand) -> Iterator[Operand]:
             and method is None
         ):
             raise Refused(f"{named(value)} backwards")
+    if operand in inf.iterators or isinstance(value, Container) and value.cls in (set, frozenset):
+        raise Raised(TypeError(f"{named(value)} is not reversible"))
     if not isinstance(value, Container) or value.cls is not list:
         return iter(parts(inf, operand)[::-1])
     held = inf.content(operand)

@@ -10,6 +10,7 @@ from autodiff_hook.transform.one_way.containers import (
     UNKNOWN,
     as_item,
     as_key,
+    as_place,
     known_value,
     parts,
     sequence_of,
@@ -32,7 +33,8 @@ def _changes(method: Any, pinned: int = 0) -> Method:
     """A method that does to its owner what Python's own does; the first arguments, which decide the way, are pinned."""
 
     def changing(inf: Path, owner: Operand, args: Args) -> Operand:
-        held, given = inf.changed(owner), [*(as_key(inf, x) for x in args[:pinned]), *args[pinned:]]
+        held = inf.changed(owner)
+        given = [*(as_place(inf, x, held) for x in args[:pinned]), *args[pinned:]]
         found: Operand | None = done(method, held, *given)
         return Constant(None) if found is None else found
 

@@ -39,6 +39,7 @@ from autodiff_hook.transform.one_way.keys import key_in
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.specialise import following
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
     Array,
@@ -256,9 +257,10 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
         method = look(inf, value.cls, "__bool__") or look(inf, value.cls, "__len__")
         if method is None:
             return known_as(inf, s, s.op == "truth")
-        if type(method) is not FunctionType:
+        asked = following.truth(inf, value, s.op == "not")
+        if asked is None or type(method) is not FunctionType:
             raise Refused(f"the truth of {named(value)}")
-        return alias(inf, s, inf.perform(s.op, [inf.call(Constant(method), [operand])]))
+        return alias(inf, s, inf.call(Constant(asked), [operand]))
     if isinstance(value, (Instance, Outside)) and value.cls is np.ndarray:
         raise Refused("the truth of an array of what is no number")
     count = length(inf, operand)
@@ -267,7 +269,10 @@ def truth(inf: Path, s: Statement) -> Abstract | None:
 
 def order_of(inf: Path, s: Statement, args: Args) -> Abstract:
     """The places of keys in their order: each comparison decides about the way."""
-    keys, backwards = parts(inf, args[0]), bool(inf.pin(args[1]))
+    keys, backwards = parts(inf, args[0]), inf.pin(args[1])
+    if not isinstance(backwards, int):
+        raise Raised(TypeError(f"{type(backwards).__name__!r} object cannot be interpreted as an integer"))
+    backwards = bool(backwards)
     known = [known_value(inf, k) for k in keys]
     order = list(range(len(keys)))
     if all(v is not UNKNOWN for v in known):

@@ -171,6 +171,11 @@ def _item_by_method(inf: Path, s: Statement, name: str) -> Abstract | None:
     return known_as(inf, s, None)
 
 
+def _dict_update(inf: Path, s: Statement) -> Abstract | None:
+    growing.require_mapping(inf, s.operands[1])
+    return _by_method(dict, "update")(inf, s)
+
+
 def _get_len(inf: Path, s: Statement) -> Abstract | None:
     count = sequences.length(inf, s.operands[0])
     return None if count is None else known_as(inf, s, count)
@@ -244,7 +249,7 @@ STEPS: Final[dict[str, Step]] = {
     "map_add": _by_method(dict, "__setitem__"),
     "set_add": _by_method(set, "add"),
     "set_update": _by_method(set, "update"),
-    "dict_update": _by_method(dict, "update"),
+    "dict_update": _dict_update,
     "dict_merge": growing.dict_merge,
     "getitem": items.getitem,
     "setitem": _setitem,

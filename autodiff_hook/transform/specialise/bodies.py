@@ -218,9 +218,12 @@ def bind(
     values: list[Operand | list[Operand] | dict[str, Operand]] = []
     for index, name in enumerate(names):
         place = index - positional + len(defaults)
+        by_name = name in rest and index >= code.co_posonlyargcount
         if index < min(positional, len(args)):
+            if by_name:
+                raise Unfit(f"a call of {code.co_qualname} that gives {name} twice", code)
             values.append(args[index])
-        elif name in rest and index >= code.co_posonlyargcount:
+        elif by_name:
             values.append(rest.pop(name))
         elif index < positional and place >= 0:
             values.append(load(defaults, place))

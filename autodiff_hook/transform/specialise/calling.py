@@ -173,7 +173,7 @@ def call_expanded(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(whole, Known) and whole.value is None:
         s.op, s.operands, s.data = "call", [function, *values], ()
         return call(inf, s, function, values, {})
-    if not isinstance(whole, Tuple) or whole.cls is not dict:
+    if not isinstance(whole, Tuple) or whole.cls is not dict or not all(isinstance(x, str) for x in whole.keys):
         raise Refused("a call with **kwargs that are not known")
     return call(inf, s, function, values, dict(zip(whole.keys, spread(inf, kwargs, whole.keys))))
 

@@ -346,6 +346,8 @@ def special_method(
         found = look(inf, first, UNARY_DUNDERS[function])
         if type(found) is FunctionType and function in _KINDS:
             return operating.converted, [*args, Constant(found), Constant(function)]
+        if type(found) is FunctionType and function is len:
+            return operating.length, [*args, Constant(found)]
         return (found, args) if type(found) is FunctionType else None
     if function not in _OPERATORS:
         return None
