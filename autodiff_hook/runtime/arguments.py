@@ -8,6 +8,8 @@ from functools import reduce
 from types import BuiltinFunctionType, FunctionType, GenericAlias, ModuleType, SimpleNamespace, UnionType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.fitting import default_of
@@ -58,7 +60,7 @@ def constant_kind(value: Any) -> bool:
 
 def is_known(value: Any) -> bool:
     """Whether a value is guarded to be this one."""
-    inert = value is None or issubclass(type(value), (bool, str, enum.Enum))
+    inert = value is None or issubclass(type(value), (bool, np.bool_, str, enum.Enum))
     return inert or constant_kind(value) or is_fixed(value)
 
 

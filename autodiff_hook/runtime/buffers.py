@@ -170,3 +170,9 @@ def dense(cotangent: Any) -> Any:
 def is_fancy(key: Any) -> bool:
     """Whether a key may name an element twice."""
     return any(kind_of(type(k)) in ("array", "list") for k in (key if isinstance(key, tuple) else (key,)))
+
+
+def address_of(array: Any) -> int:
+    """Where an array begins in memory."""
+    found: int = array.__array_interface__["data"][0]
+    return found

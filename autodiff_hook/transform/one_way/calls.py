@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import ModuleType, WrapperDescriptorType
 from typing import Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import UNBOUND, Args, Constant, Operand, Statement
 from autodiff_hook.runtime.native import apart_by_name
 from autodiff_hook.semantics.equivalents.changing import sort
@@ -139,6 +141,8 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
         return alias(inf, s, result)
     if isinstance(value, (Known, Instance)) and type(example_of(value)) in (str, bytes) and not names:
         return _of_text(inf, s, owner, name, args)
+    if isinstance(value, Known) and type(value.value) is np.bool_ and (name, args) == ("view", []):
+        return alias(inf, s, owner)
     if isinstance(value, Partial) or is_accessor(value, name):
         return alias(inf, s, inf.call(inf.perform("getattr", [owner], name), *apart_by_name(args, names)))
     matched = inert.method(inf, s, owner, name, args, names)

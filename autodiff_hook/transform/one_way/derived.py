@@ -31,6 +31,7 @@ from autodiff_hook.transform.one_way.derived_values import (
     made_array,
     plainly,
 )
+from autodiff_hook.transform.one_way.items import INTERFACE
 from autodiff_hook.transform.one_way.overrides import ARRAY
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import of_shape
@@ -40,11 +41,13 @@ from autodiff_hook.transform.specialise.abstract import (
     Bound,
     Fresh,
     Known,
+    Lookup,
     Outside,
     Super,
     same_dtype,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.inlining import implementation
 from autodiff_hook.transform.specialise.objects import UNARY_DUNDERS, look, look_after, receiver_class
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
 from autodiff_hook.transform.specialise.wording import named
@@ -63,8 +66,8 @@ def step(inf: Path, s: Statement) -> Abstract | None:
     meaning = _MEANINGS.get(s.op)
     if meaning is None:
         return None
-    if s.op == "call_method" and isinstance(inf.type_of(s.operands[0]), Super):
-        return _super_method(inf, s)
+    if s.op in _OF_SUPER and isinstance(inf.type_of(s.operands[0]), Super):
+        return _OF_SUPER[s.op](inf, s)
     count = 1 if s.op in _OF_OWNER else len(s.operands)
     return meaning(inf, s) if any(is_derived(inf.type_of(x), inf) for x in s.operands[:count]) else None
 
@@ -184,6 +187,8 @@ def _getattr(inf: Path, s: Statement) -> Abstract | None:
         return None
     if isinstance(found, _METHODS):
         return Bound(found, owner)
+    if name == INTERFACE:
+        return Lookup(name, array_of(inf, owner, value))
     return computed(inf, s, operator.attrgetter(name), [owner], lambda array: inf.perform("getattr", array, name))
 
 
@@ -228,6 +233,22 @@ def _super_method(inf: Path, s: Statement) -> Abstract | None:
     return _called_by(inf, s, found, value.receiver)
 
 
+def _super_attribute(inf: Path, s: Statement) -> Abstract | None:
+    """``super().name`` that says of an array what is no array itself."""
+    name, value = str(s.data), inf.type_of(s.operands[0])
+    assert isinstance(value, Super)
+    receiver = inf.type_of(value.receiver)
+    if not is_derived(receiver, inf) or name not in _PLAIN:
+        return None
+    if look_after(inf, receiver_class(receiver), value.after, name) is not ARRAY[name]:
+        return None
+    return alias(inf, s, inf.perform("getattr", [array_of(inf, value.receiver, receiver)], name))
+
+
+_PLAIN: Final = ("dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", "strides")
+_OF_SUPER: Final[dict[str, Callable[[Path, Statement], Abstract | None]]] = {
+    **{"call_method": _super_method, "getattr": _super_attribute},
+}
 _MEANINGS: Final[dict[str, Callable[[Path, Statement], Abstract | None]]] = {
     **{"binary": _binary, "inplace": _binary, "compare": _compare, "unary": _unary},
     **{"getitem": _getitem, "setitem": _setitem, "get_iter": _get_iter},
@@ -261,6 +282,9 @@ def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
         return alias(inf, s, inf.call(Constant(function), [plainly(inf, x) for x in args]))
     if not _is_of_numpy(function) or not (registry.has_rules(function) or registry.is_constant(function)):
         return None
+    code = implementation(function)
+    if code is not None and any(_method(inf, x, "__array_wrap__") for x in args):
+        return alias(inf, s, inf.call(Constant(code), args, kwargs))
     return computed(
         inf,
         s,

@@ -31,7 +31,7 @@ _ASKED: Final = ("__array_ufunc__", "__array_function__")
 
 def is_derived_class(cls: Any) -> bool:
     """Whether arrays of a class are objects that follow the rules of NumPy in all that the class does not say."""
-    is_native = cls.__module__.partition(".")[0] == "numpy" and not issubclass(cls, np.matrix)
+    is_native = cls.__module__.partition(".")[0] == "numpy" and not issubclass(cls, (np.matrix, np.ma.MaskedArray))
     return issubclass(cls, np.ndarray) and cls is not np.ndarray and not is_native
 
 
@@ -72,7 +72,7 @@ def _require_plain(inf: Path, cls: type) -> None:
     inf.world.members(cls)
     found = {name: find_in_type(cls, name) for name in (*_ASKED, *_OWN_PROTOCOLS, "__array_priority__")}
     own = {name: said for name, said in found.items() if said is not ARRAY.get(name)}
-    first = issubclass(cls, np.matrix) or type(own.get("__array_ufunc__")) is FunctionType
+    first = issubclass(cls, (np.matrix, np.ma.MaskedArray)) or type(own.get("__array_ufunc__")) is FunctionType
     asked = all(type(own[name]) is FunctionType for name in _ASKED if name in own)
     if not asked or any(name in own for name in _OWN_PROTOCOLS) or "__array_priority__" in own and not first:
         raise Refused(f"{named(cls)} says by itself what NumPy makes of it")

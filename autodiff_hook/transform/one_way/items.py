@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
+from autodiff_hook.runtime.buffers import address_of
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.transform.one_way import namespaces
 from autodiff_hook.transform.one_way.containers import (
@@ -29,10 +30,21 @@ from autodiff_hook.transform.one_way.held import item_that_is_missing
 from autodiff_hook.transform.one_way.keys import key_in
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, done, is_container
-from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, List, Number, Outside, Tuple
+from autodiff_hook.transform.specialise.abstract import (
+    ANY,
+    Abstract,
+    Container,
+    Fresh,
+    Known,
+    List,
+    Lookup,
+    Number,
+    Outside,
+    Tuple,
+)
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.grids import is_joined, joined
-from autodiff_hook.transform.specialise.lattice import is_number_of
+from autodiff_hook.transform.specialise.lattice import example_of, is_number_of
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import LOAD
 from autodiff_hook.transform.specialise.views import flat_of, taken_flat
@@ -51,6 +63,8 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
             raise Refused("an iteration over the elements of an array that begins anew")
         elements = inf.perform("call_method", [array], taken_flat(inf.type_of(key)))
         return alias(inf, s, inf.perform("getitem", [elements, key]))
+    if isinstance(value, Lookup) and value.name == INTERFACE:
+        return _of_interface(inf, s, value.receiver)
     mapping = is_mapping(inf, owner, "__getitem__")
     if isinstance(value, Outside) and mapping:
         where = key_in(inf, value.example, key)
@@ -88,6 +102,19 @@ def getitem(inf: Path, s: Statement) -> Abstract | None:
     if isinstance(value, Tuple):
         return alias(inf, s, part_of_dict(inf, owner, value, inf.pin(key)))
     return None
+
+
+INTERFACE: Final = "__array_interface__"
+
+
+def _of_interface(inf: Path, s: Statement, array: Operand) -> Abstract:
+    """``a.__array_interface__["data"]``: where an array begins in memory, which is asked of whether another does."""
+    if inf.pin(s.operands[1]) != "data":
+        raise Refused(f"{INTERFACE} of an array")
+    example = address_of(example_of(inf.type_of(array)))
+    kind = Number(frozenset({int}), example=example)
+    place = inf.emit("call", Constant(address_of), array, abstract=kind, data=())
+    return alias(inf, s, inf.perform("build_tuple", [place, inf.token("read only", ANY)]))
 
 
 def got(inf: Path, s: Statement, owner: Operand, value: Outside, args: Args) -> Abstract:

@@ -6,6 +6,7 @@ Where a program asks for silence, all of it runs silently; its numbers are the s
 from __future__ import annotations
 
 import warnings
+from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -43,6 +44,8 @@ def managed_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwa
     values = [known_value(inf, x) for x in kwargs.values()]
     if function is np.seterr and not args:
         return _errors_set(inf, kwargs, values)
+    if type(function) is FunctionType and function.__code__ is _DECORATED:
+        return _decorated(inf, s, function, args, kwargs)
     if is_of_errors(inf, function, args, values):
         return known_as(inf, s, ERRSTATE)
     if (
@@ -66,6 +69,19 @@ def managed_call(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwa
     return None
 
 
+_DECORATED: Final = np.errstate()(known_value).__code__
+
+
+def _decorated(inf: Path, s: Statement, function: FunctionType, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """A call of a function that ``@np.errstate(…)`` stands before."""
+    held = {name: cell.cell_contents for name, cell in zip(_DECORATED.co_freevars, function.__closure__ or ())}
+    said = [getattr(held["self"], f"_{name}", None) for name in ("all", *_ERRORS)]
+    if not says_of_errors(inf, [x for x in said if x is not None]):
+        return None
+    inf.quiet = True
+    return alias(inf, s, inf.call(Constant(held["func"]), args, kwargs))
+
+
 class Before(Silence):
     """What was done about errors of floats before ``np.seterr`` said something else: nothing is known of it."""
 
@@ -83,7 +99,8 @@ def _errors_set(inf: Path, kwargs: Kwargs, values: list[Any]) -> Abstract | None
     elif says_of_errors(inf, values):
         before = Before(inf)
         inf.quiet = True
-        inf.silences.append(before)
+        if not any(x is ERRSTATE for x in inf.silences):  # whose end puts all of it back
+            inf.silences.append(before)
     else:
         return None
     return containers.new(inf, dict, dict(before.kept))

@@ -94,6 +94,8 @@ def get_attribute(inf: Path, s: Statement) -> Abstract | None:
         return signatures.told_by_function(inf, s, value, name)
     if isinstance(value, Known) and type(value.value) is str and has_in_type(str, name):
         return Bound(find_in_type(str, name), owner)
+    if name == "__array_priority__" and isinstance(value, (Array, Number)) and len(set(classes_of(value))) == 1:
+        return known_as(inf, s, example_of(value).__array_priority__)
     if name == "flat" and isinstance(value, Array) and not value.scalar:
         return Lookup(name, owner)
     if isinstance(value, (Number, Array, Tuple)) or isinstance(value, Instance) and _has_no_attributes(value.cls):
@@ -139,6 +141,10 @@ def set_attribute(inf: Path, s: Statement) -> Abstract | None:
     if s.data == "shape" and isinstance(inf.type_of(owner), Array):
         assign_shape(inf, owner, value)
         return known_as(inf, s, None)
+    if s.data == "flat" and isinstance(inf.type_of(owner), Array):
+        items = inf.perform("getattr", [owner], "flat")
+        value = inf.call(Constant(np.ravel), [value]) if isinstance(inf.type_of(value), Array) else value
+        return alias(inf, s, inf.perform("setitem", [items, Constant(slice(None)), value]))
     flag = inert.flag_written(inf, s)
     if flag is not None:
         return flag

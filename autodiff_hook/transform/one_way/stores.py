@@ -13,7 +13,7 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.overlaps import in_pieces
 from autodiff_hook.transform.one_way import given_arrays
-from autodiff_hook.transform.one_way.containers import parts
+from autodiff_hook.transform.one_way.containers import parts, sequence_of
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import (
@@ -210,6 +210,9 @@ def replace(inf: Path, owner: Operand, result: Operand) -> None:
 
 def assign_shape(inf: Path, owner: Operand, shape: Operand) -> None:
     """``array.shape = shape``: from now on it is a view of what it was, which is not stored into."""
+    held = inf.perform("getattr", [owner], "shape")
+    if sequence_of(inf, shape) is tuple and inf.pin(shape) == inf.pin(held):
+        return
     _require_own(inf, owner)
     result = of_shape(inf, owner, shape)
     inf.viewing.pop(result, None)
