@@ -9,6 +9,7 @@ import functools
 import itertools
 import math
 from abc import ABCMeta
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pytest
@@ -1246,4 +1247,46 @@ def copied_as_it_is(x, names):
 def test_objects_beside_containers(f):
     for names in (["a", "b"], ["b"]):
         check(f, 0.7, names, specialised=None)
+    assert GENERIC or is_specialised(f)
+
+
+@runtime_checkable
+class Sized(Protocol):
+    def __len__(self): ...
+
+
+class Deciding(type):
+    def __instancecheck__(cls, other):
+        return getattr(other, "shape", None) == () or type(other) is str
+
+
+class Scalar(metaclass=Deciding):
+    """What has no axes."""
+
+
+MISSING = object()
+
+
+def marked(x, held):
+    nothing, other = object(), object()
+    found = {"b": x}.get(held, nothing)
+    y = x * 2.0 if found is nothing else x
+    y *= 3.0 if found is not other and nothing == nothing and nothing != other and other else 5.0
+    y *= 7.0 if found is MISSING else 11.0
+    known = {nothing: x, other: 2.0}
+    return y * known[nothing] * len([each for each in (nothing, held, other) if each is nothing])
+
+
+def told_by_protocols(x, held):
+    a = np.array([x, 2.0])
+    y = x if isinstance(a, Sized) and not isinstance(x, (Sized, int)) else 0.0
+    y *= 2.0 if isinstance(np.float64(x), Scalar) and isinstance("scalar", Scalar) and not isinstance(a, Scalar) else x
+    kinds = {np.dtype(float), a.dtype, np.array([1]).dtype}
+    return y * len(kinds) * float(a.__array_namespace__().sum(a)) * (3.0 if a.dtype in kinds else x)
+
+
+@pytest.mark.parametrize("f", [marked, told_by_protocols], ids=lambda f: f.__name__)
+def test_marks_and_protocols(f):
+    for held in ("a", "b"):
+        check(f, 0.7, held, specialised=None)
     assert GENERIC or is_specialised(f)

@@ -243,6 +243,17 @@ def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
     return alias(inf, s, instance(inf, cls.value)) if isinstance(cls, Known) else None
 
 
+def _mark(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """``object()``: nothing but itself."""
+    return None if args else alias(inf, s, instance(inf, object))
+
+
+def _namespace(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    """``array.__array_namespace__()``."""
+    kind = inf.type_of(args[0])
+    return known_as(inf, s, np) if isinstance(kind, Array) and len(args) == 1 else None
+
+
 def _new_number(inf: Path, s: Statement, args: Args) -> Abstract | None:
     cls = inf.type_of(args[0])
     return alias(inf, s, number(inf, cls.value, args[1:])) if isinstance(cls, Known) else None
@@ -390,6 +401,8 @@ BUILTINS: Final[dict[Any, Builtin]] = {
     **ITERATIONS,
     stopped: _stopped,
     object.__new__: _new,
+    object: _mark,
+    np.ndarray.__array_namespace__: _namespace,
     float.__new__: _new_number,
     tuple.__new__: derived_containers.new,
     list.__new__: derived_containers.empty,

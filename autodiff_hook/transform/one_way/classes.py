@@ -98,6 +98,8 @@ def _exception(inf: Path, cls: type, args: Args, kwargs: Kwargs) -> Operand:
 
 def instance(inf: Path, cls: type) -> Variable:
     """A new object of a class, without attributes."""
+    if cls is object:
+        return _blank(inf, cls)
     if look(inf, cls, "__del__") is not None or cls.__flags__ & (HEAP_TYPE | ABSTRACT) != HEAP_TYPE:
         raise Refused(f"an object of {named(cls)}")
     return _blank(inf, cls)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from autodiff_hook.ir.types import Args, Constant, Statement
-from autodiff_hook.runtime.lookup import find_in_type, getter_of, has_in_type
+from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type, getter_of, has_in_type
 from autodiff_hook.transform.one_way.attributes import looks_up, plain_attribute
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Outside
 from autodiff_hook.transform.specialise.attributes import attribute
-from autodiff_hook.transform.specialise.instances import classes_of, isinstance_of
-from autodiff_hook.transform.specialise.lattice import known
+from autodiff_hook.transform.specialise.instances import classes_of, decides_itself, isinstance_of
+from autodiff_hook.transform.specialise.lattice import example_of, known
 from autodiff_hook.transform.specialise.objects import look
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
@@ -33,12 +37,25 @@ def plainly(inf: Path, s: Statement, args: Args) -> Abstract | None:
 def instance_of(inf: Path, s: Statement, args: Args) -> Abstract | None:
     """Python asks an object for its ``__class__`` where its type alone does not fit."""
     value, classes = inf.type_of(args[0]), known(inf.type_of(args[1]))
+    if classes is not MISSING and decides_itself(classes):
+        return _decided(inf, s, value, classes)
     if not is_object(value) or not looks_up(inf, value) or classes is MISSING:
         return None
     if isinstance_of(value.cls, classes, inf.world.is_subclass):
         return known_as(inf, s, True)
     shown = known(inf.type_of(inf.perform("getattr", args[:1], "__class__")))
     return known_as(inf, s, isinstance_of(shown, classes, inf.world.is_subclass))
+
+
+def _decided(inf: Path, s: Statement, value: Abstract, classes: Any) -> Abstract | None:
+    """What a class says by itself of a value that has nothing but what its builtin class has."""
+    cls, *others = classes_of(value)
+    sample = np.empty(0) if cls is np.ndarray else example_of(value)
+    if others or type(sample) is not cls or cls.__dictoffset__ or cls.__flags__ & HEAP_TYPE:
+        return None
+    for each in classes if isinstance(classes, tuple) else (classes,):
+        inf.world.members(type(each))
+    return known_as(inf, s, isinstance(sample, classes))
 
 
 def statically(inf: Path, s: Statement, args: Args) -> Abstract | None:

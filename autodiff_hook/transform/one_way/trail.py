@@ -369,9 +369,8 @@ class Trail(Inference):
             if operand in self.outer.random:
                 raise Refused("a random number decides about the way")
             value = example_of(abstract)
-            plain = type(value) in (bool, str, np.str_, np.bytes_, date, timedelta, *WHOLE) or _is_of_whole_numbers(
-                abstract
-            )
+            plain = type(value) in (bool, str, np.str_, np.bytes_, date, timedelta, *WHOLE)
+            plain = plain or _is_of_whole_numbers(abstract) or isinstance(value, np.dtype) and value.isbuiltin == 1
             if not plain and not self._is_constant(operand, value):
                 raise Refused(f"{named(abstract)} decides about the way")
             if type(value) is bool:

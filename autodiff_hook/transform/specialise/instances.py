@@ -51,11 +51,19 @@ def isinstance_of(cls: type, classes: Any, subclass: Callable[[type, type], bool
             continue
         if not isinstance(c, type):
             raise Refused("isinstance of what is not a class")
-        if any(getattr(type(c), name) not in plain for name, plain in _PLAINLY_ASKED.items()):
+        if decides_itself(c):
             raise Refused("a class that decides by itself what its instances are")
         if subclass(cls, c):
             return True
     return False
+
+
+def decides_itself(cls: Any) -> bool:
+    """Whether the class of a class says by itself what is an instance, as protocols do; of several, of any."""
+    several = _alternatives(cls)
+    if several is not None:
+        return any(map(decides_itself, several))
+    return any(getattr(type(cls), name, None) not in plain for name, plain in _PLAINLY_ASKED.items())
 
 
 _PLAINLY_ASKED: Final = {
