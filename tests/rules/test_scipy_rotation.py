@@ -190,3 +190,9 @@ def test_rotations_are_typed(name):
     ad.gradient(f, x)
     found = ad.explain(f, x).functions[0]
     assert (found.how, found.what) == ("typed", "")
+
+
+def test_the_rotation_next_to_a_matrix():
+    matrix = np.eye(3) + 0.1 * normal(3, 3)
+    q = Rotation.from_matrix(matrix).as_quat()
+    check_rule(rotation.nearest, matrix, q, differences=lambda x, q: Rotation.from_matrix(x).as_quat())

@@ -9,6 +9,7 @@ from autodiff_hook import gradient
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.scipy.special import symmetric
 from autodiff_rules.scipy.special.gammas import complex_polygamma
 
 SIGNED = """
@@ -134,6 +135,7 @@ def test_not_implemented():
         gradient(special.zeta, -1.5)
     with pytest.raises(NotDifferentiable):
         gradient(lambda x: special.lpmv(1, 3, x), 1.0)
+    check_rule(symmetric.once, 1.5)
     assert gradient(lambda x: special.jv(1, x), 2.0)[0] == special.jvp(1, 2.0)
 
 

@@ -164,3 +164,16 @@ def test_at_zero():
 def test_orders_are_errors():
     with pytest.raises(NotDifferentiable):
         gradient(lambda v: special.pbdv(v, 0.3)[0], 1.5)
+
+
+@pytest.mark.parametrize(
+    ("target", "args"),
+    [
+        (special.nbdtrik, (0.5, 6.0, 0.95)),
+        (special.bdtrik, (0.1, 6.0, 0.1)),
+        (special.chndtrinc, (4.0, 7.6, 0.96)),
+        (special.stdtridf, (0.78, 0.49)),
+    ],
+)
+def test_a_number_that_is_kept_within_its_bounds_does_not_move(target, args):
+    assert gradient(lambda *args: target(*args), *args) == (0.0,) * len(args)

@@ -128,6 +128,8 @@ def lu_cotangent(ȳ, y, a, permute_l):
     l̄, ū = ȳ[-2:]
     if l̄ is None and ū is None:
         return None
+    if not np.size(a):
+        return np.zeros(np.shape(a))
     if np.shape(a)[-2] != np.shape(a)[-1]:
         raise NotDifferentiable("scipy.linalg.lu is differentiable for square matrices")
     order, low, up = linalg.lu(a, p_indices=True)

@@ -144,7 +144,7 @@ declare_names(
 
 @cotangents(linalg.circulant, "c")
 def circulant_cotangent(ȳ, c):
-    places = np.arange(np.shape(c)[-1])
+    places = np.arange(np.shape(ȳ)[-1])
     return unbroadcast(np.sum(ȳ[..., (places + places[:, None]) % len(places), places], -1), c)
 
 
@@ -155,8 +155,8 @@ def toeplitz_solution(vals, b):
 
 @cotangents(toeplitz_solution, "vals, b", 2, "vals, b")
 def toeplitz_solution_cotangents(ȳ, y, vals, b):
-    b̄ = toeplitz_solution(np.conj(vals[::-1]), ȳ)
-    return unbroadcast(-np.convolve(b̄, np.conj(y[::-1])), vals), unbroadcast(b̄, b)
+    b̄ = toeplitz_solution(np.conj(np.atleast_1d(vals)[::-1]), ȳ)
+    return unbroadcast(-np.convolve(b̄, np.conj(np.atleast_1d(y)[::-1])), vals), unbroadcast(b̄, b)
 
 
 def levinson_parts(a, b):

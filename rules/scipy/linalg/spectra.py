@@ -129,6 +129,16 @@ def bands_back(name, matrix, found, given, eigvals_only, partly):
     return eigh_cotangents(matrix, None, w, v, w̄, v̄, True, 1, {})[0]
 
 
+def below_diagonal(rows):
+    """Matrices with these on their diagonal, on the one below it and so on."""
+    size = np.shape(rows[0])[-1]
+    matrix = np.zeros((*np.shape(rows[0])[:-1], size, size), np.result_type(*rows))
+    for i, row in enumerate(rows):
+        places = np.arange(size - i)
+        matrix[..., places + i, places] = row
+    return matrix
+
+
 PARTLY = "select='a', select_range=None"
 
 
@@ -140,9 +150,11 @@ PARTLY = "select='a', select_range=None"
 )
 def eigh_tridiagonal_back(ȳ, y, d, e, eigvals_only, select, select_range):
     found = linalg.eigh_tridiagonal(d, e, select=select, select_range=select_range) if eigvals_only else y
-    matrix = np.diag(d) + np.diag(e, -1)
+    matrix = below_diagonal([d, e])
     c = bands_back("scipy.linalg.eigh_tridiagonal", matrix, found, ȳ, eigvals_only, select not in ("a", "all", 0))
-    return (None, None) if c is None else (unbroadcast(np.diag(c), d), unbroadcast(np.diag(c, -1), e))
+    if c is None:
+        return None, None
+    return unbroadcast(np.diagonal(c, 0, -2, -1), d), unbroadcast(np.diagonal(c, -1, -2, -1), e)
 
 
 @cotangents(
@@ -152,12 +164,19 @@ def eigh_tridiagonal_back(ȳ, y, d, e, eigvals_only, select, select_range):
 def eig_banded_back(ȳ, y, a_band, lower, eigvals_only, select, select_range):
     found = linalg.eig_banded(a_band, lower, select=select, select_range=select_range) if eigvals_only else y
     band = np.asarray(a_band)
-    outside, size = len(band) - 1, np.shape(band)[1]
-    rows = [band[i if lower else outside - i] for i in range(outside + 1)]
-    matrix = sum([np.diag(row[: size - i] if lower else row[i:], -i) for i, row in enumerate(rows)])
+    if not band.size:
+        return np.zeros(band.shape)
+    outside, size = band.shape[-2] - 1, band.shape[-1]
+    rows = [band[..., i if lower else outside - i, :] for i in range(outside + 1)]
+    matrix = below_diagonal([row[..., : size - i] if lower else row[..., i:] for i, row in enumerate(rows)])
     c = bands_back("scipy.linalg.eig_banded", matrix, found, ȳ, eigvals_only, select not in ("a", "all", 0))
     if c is None:
         return None
-    parts = [np.diag(c, -i) for i in range(outside + 1)]
-    parts = [np.append(x, np.zeros(i)) if lower else np.append(np.zeros(i), x) for i, x in enumerate(parts)]
-    return unbroadcast(np.stack(parts if lower else parts[::-1]), a_band)
+    found = np.zeros(band.shape)
+    for i in range(outside + 1):
+        part = np.diagonal(c, -i, -2, -1)
+        if lower:
+            found[..., i, : size - i] = part
+        else:
+            found[..., outside - i, i:] = part
+    return unbroadcast(found, a_band)

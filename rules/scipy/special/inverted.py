@@ -19,6 +19,14 @@ from autodiff_rules.scipy.special.distributions import (
 )
 from autodiff_rules.scipy.special.gammas import beta_density, gamma_density
 
+LEAST = 1e-30
+
+
+def between(k, slope, farthest=np.inf):
+    """The slope by a number that is kept at 0 or at the end of the search, where it would lie beyond: infinite."""
+    return np.where((k < LEAST) | (k >= farthest), np.inf, slope)
+
+
 GAMMA = {
     "a": lambda a, b, x: x * gamma_density(b, a * x),
     "b": lambda a, b, x: gamma_in_order(b, a * x),
@@ -26,15 +34,20 @@ GAMMA = {
 }
 BETA = {"a": beta_in_first, "b": beta_in_second, "x": beta_density}
 BINOMIAL = {
-    "k": lambda k, n, p: beta_in_second(n - k, k + 1.0, 1.0 - p) - beta_in_first(n - k, k + 1.0, 1.0 - p),
+    "k": lambda k, n, p: between(k, beta_in_second(n - k, k + 1.0, 1.0 - p) - beta_in_first(n - k, k + 1.0, 1.0 - p)),
     "n": lambda k, n, p: beta_in_first(n - k, k + 1.0, 1.0 - p),
     "p": lambda k, n, p: -beta_density(n - k, k + 1.0, 1.0 - p),
 }
 NEGATIVE = {
-    "k": lambda k, n, p: beta_in_second(n, k + 1.0, p),
+    "k": lambda k, n, p: between(k, beta_in_second(n, k + 1.0, p)),
     "n": lambda k, n, p: beta_in_first(n, k + 1.0, p),
     "p": lambda k, n, p: beta_density(n, k + 1.0, p),
 }
+
+
+def noncentral(name):
+    slope = NONCENTRAL[name]
+    return lambda x, df, nc: slope(x, df, np.maximum(nc, LEAST))
 
 
 def solved_for(edge, target, slopes):
@@ -50,9 +63,17 @@ solved_for("n", special.bdtrin, BINOMIAL)
 solved_for("k", special.nbdtrik, NEGATIVE)
 solved_for("n", special.nbdtrin, NEGATIVE)
 solved_for("df", special.chndtridf, NONCENTRAL)
-solved_for("nc", special.chndtrinc, NONCENTRAL)
-solved_for("df", special.stdtridf, {"df": student_in_df, "t": student_density})
-solved_for("dfd", special.fdtridfd, {"dfn": f_in_first, "dfd": f_in_second, "x": f_slope})
+solved_for(
+    "nc",
+    special.chndtrinc,
+    {"x": noncentral("x"), "df": noncentral("df"), "nc": lambda x, df, nc: between(nc, noncentral("nc")(x, df, nc))},
+)
+solved_for("df", special.stdtridf, {"df": lambda df, t: between(df, student_in_df(df, t), 1e10), "t": student_density})
+solved_for(
+    "dfd",
+    special.fdtridfd,
+    {"dfn": f_in_first, "dfd": lambda dfn, dfd, x: between(dfd, f_in_second(dfn, dfd, x), 1e30), "x": f_slope},
+)
 solved_for(
     "v",
     special.chdtriv,
@@ -64,7 +85,7 @@ solved_for(
 solved_for(
     "k",
     special.pdtrik,
-    {"k": lambda k, m: -gamma_in_order(k + 1.0, m), "m": lambda k, m: -gamma_density(k + 1.0, m)},
+    {"k": lambda k, m: between(k, -gamma_in_order(k + 1.0, m)), "m": lambda k, m: -gamma_density(k + 1.0, m)},
 )
 
 
