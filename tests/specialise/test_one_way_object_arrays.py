@@ -92,7 +92,17 @@ def filled_with_arrays(x):
     return float(np.sum(out[0] * out[1]) + rows[0, 0] * rows[1, 0] + (rows[1][1] is None))
 
 
+def changed_while_iterated_over(x):
+    a, total = np.array([x, x * x, 3.0], dtype=object), 0.0
+    for i, v in enumerate(a):
+        if i < 2:
+            a[i + 1] = a[i + 1] + v
+        total += v * v
+    return float(total)
+
+
 FUNCTIONS = [
+    changed_while_iterated_over,
     filled_with_arrays,
     arrays_in_cells,
     operators,
