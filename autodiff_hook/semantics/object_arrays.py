@@ -67,6 +67,9 @@ def _tokens_of(alg: Algebra, value: Any, token: Token, depth: int) -> Any:
         token = alg.read(value, token)
     if kind(value) not in ("array", "list", "tuple"):
         return None if token is None else _single(token)
+    if kind(value) == "array" and value.ndim > depth:
+        # NumPy stores an array whole, past axes of one in front.
+        value, token = apply(alg, (None, token, None), operator.getitem, (value, (0,) * (value.ndim - depth)), {})
     shape: list[int] = []
     first = value
     while len(shape) < depth and (kind(first) in ("list", "tuple") or kind(first) == "array" and first.ndim):

@@ -574,3 +574,14 @@ def test_an_array_that_is_filled_with_a_list(mode):
 
     for x in (1.3, 0.7):
         assert MODES[mode](f, x) == pytest.approx(8.0 if mode == "hvp" else 2.0 + 8.0 * x)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_store_of_an_array_with_an_axis_in_front(mode):
+    def f(x):
+        a = np.full(3, 1.0, dtype=object)
+        a[:2] = np.array([[x, 3.0 * x]])
+        return a[0] * a[1] + a[2]
+
+    for x in (1.3, 0.7):
+        assert MODES[mode](f, x) == pytest.approx(6.0 if mode == "hvp" else 6.0 * x)
