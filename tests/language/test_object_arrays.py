@@ -585,3 +585,15 @@ def test_a_store_of_an_array_with_an_axis_in_front(mode):
 
     for x in (1.3, 0.7):
         assert MODES[mode](f, x) == pytest.approx(6.0 if mode == "hvp" else 6.0 * x)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_array_of_numbers_that_is_made_of_lists_of_arrays_of_objects(mode):
+    def f(x):
+        a = np.array([x, 2.0], dtype=object)
+        b = np.array([a, [x * x, 3.0], np.array([x, 1.0])], dtype=float)
+        c = np.asarray([[a], [a * x]], dtype=float)
+        return b[0, 0] + b[1, 0] * b.size + b[2, 0] + c[1, 0, 0] * c.size
+
+    for x in (1.3, 0.7):
+        assert MODES[mode](f, x) == pytest.approx(20.0 if mode == "hvp" else 2.0 + 20.0 * x)
