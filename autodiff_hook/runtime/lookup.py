@@ -178,6 +178,16 @@ def asked_in_turn(a: type, b: type, own: str, reflected: str, compares: bool = F
     return asked[::-1] if overrides else asked
 
 
+def require_no_more(name: str, cls: type, given: Any) -> None:
+    """Raise what ``object.__new__`` and ``object.__init__`` raise where they are ``given`` more than they take."""
+    other = "__init__" if name == "__new__" else "__new__"
+    overrides = find_in_type(cls, name) is not object.__dict__[name]
+    if given and (overrides or find_in_type(cls, other) is object.__dict__[other]):
+        raise TypeError(
+            f"object.{name}() takes exactly one argument" if overrides else f"{cls.__name__}() takes no arguments"
+        )
+
+
 def in_numpys_order(classes: Sequence[type]) -> list[int]:
     """The places of the first of each class, as NumPy asks them: from the left, but classes before their bases."""
     order: list[int] = []

@@ -32,7 +32,7 @@ from autodiff_hook.algebras.shadows import (
     some,
 )
 from autodiff_hook.runtime.kinds import WRITTEN
-from autodiff_hook.runtime.lookup import dictionary_of, find_in_type
+from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, require_no_more
 from autodiff_hook.runtime.losses import NOT_PYTHON
 from autodiff_hook.runtime.whole_numbers import REASON, makes_steps
 from autodiff_hook.semantics import calls, instances, items, mappings, operations, operators, sequences
@@ -171,14 +171,23 @@ def read_slot(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     return call_opaque(alg, t, type(descriptor).__get__, args, kwargs, NOT_PYTHON)
 
 
-@means(object.__init__, type.__init__)
+@means(object.__init__)
 def initialised(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    """``object.__init__`` and ``type.__init__``, which do nothing."""
+    """``object.__init__``, which does nothing."""
+    require_no_more("__init__", type(args[0]), args[1:] or kwargs)
+    return None, None
+
+
+@means(type.__init__)
+def class_initialised(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``type.__init__``, which does nothing."""
     return None, None
 
 
 @means(object.__new__)
 def object_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    if args and isinstance(args[0], type):
+        require_no_more("__new__", args[0], args[1:] or kwargs)
     return instances.blank(args[0]), None
 
 

@@ -67,6 +67,9 @@ def _tokens_of(alg: Algebra, value: Any, token: Token, depth: int) -> Any:
         token = alg.read(value, token)
     if kind(value) not in ("array", "list", "tuple"):
         return None if token is None else _single(token)
+    if kind(value) == "array" and value.ndim > depth:
+        # NumPy stores an array whole, past axes of one in front.
+        value, token = apply(alg, (None, token, None), operator.getitem, (value, (0,) * (value.ndim - depth)), {})
     shape: list[int] = []
     first = value
     while len(shape) < depth and (kind(first) in ("list", "tuple") or kind(first) == "array" and first.ndim):
@@ -126,9 +129,9 @@ def made_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs
     return value, None
 
 
-def has_objects(values: Any) -> bool:
-    """Whether arrays of objects are among the arguments of a call."""
-    return any(any(map(is_objects, x)) if type(x) in (list, tuple) else is_objects(x) for x in values)
+def has_objects(values: Any, depth: int = 4) -> bool:
+    """Whether arrays of objects are among the arguments of a call, or in lists there."""
+    return any([has_objects(x, depth - 1) if depth and type(x) in (list, tuple) else is_objects(x) for x in values])
 
 
 def takes_objects(function: Any, args: Args) -> bool:
@@ -152,7 +155,10 @@ def call_on_objects(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwa
     if asked is not None and any(function is f for f in _CONVERTING):
         dtype = asked_dtype(asked)
         if dtype.kind != "O":
-            return apply(alg, (None, t[0], None), elementwise.as_numbers, (args[0], dtype), {})
+            array, token = args[0], t[0]
+            if not is_objects(array):
+                array, token = apply(alg, (None, token, None), np.array, (array, np.dtype(object)), {})
+            return apply(alg, (None, token, None), elementwise.as_numbers, (array, dtype), {})
     if any(function is f for f in _JOINING) and is_objects(args[0]):
         items, token = apply(alg, (None, t[0]), list, args[:1], {})
         return apply(alg, (None, token, *t[1:]), function, (items, *args[1:]), kwargs)

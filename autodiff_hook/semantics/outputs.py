@@ -92,7 +92,10 @@ def _stored(alg: Algebra, before: Any, target: Any, value: Any, token: Any) -> R
 
 @means(np.ndarray.fill)
 def fill(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    store_array(alg, (t[0], None, t[1]), args[0], ..., args[1])
+    owner, value = args
+    # A list that fills an array of objects is an element of it.
+    for key in np.ndindex(owner.shape) if owner.dtype == object else (...,):
+        store_array(alg, (t[0], None, t[1]), owner, key, value)
     return None, None
 
 

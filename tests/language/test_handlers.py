@@ -598,6 +598,33 @@ REFUSED = {
 }
 
 
+class Bare:
+    pass
+
+
+class Handing:
+    """Hands what it is given on to ``object``, unless it is told not to."""
+
+    def __init__(self, v, *rest):
+        super().__init__(*rest)
+        self.v = v
+
+
+class Making:
+    def __new__(cls, v, *rest):
+        made = super().__new__(cls, *rest)
+        made.v = v
+        return made
+
+
+REFUSED |= {
+    "class without arguments": lambda x, n: Bare(*() if n else (x,)) and x,
+    "class without options": lambda x, n: Bare(**{} if n else {"v": x}) and x,
+    "initialiser of objects": lambda x, n: Handing(x, *() if n else (x,)).v,
+    "maker of objects": lambda x, n: Making(x, *() if n else (x,)).v,
+}
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_python_refuses(name, mode):
@@ -609,6 +636,25 @@ def test_what_python_refuses(name, mode):
             except TypeError:
                 total = 3.0 * total + x * x
         return total
+
+    for x in (1.3, 0.7, 1.9):
+        expected = differences(f, x, 2 if mode == "hvp" else 1)
+        assert MODES[mode](f, x) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("owner", [None, 2.0, (), "text"])
+def test_a_method_is_missed_before_its_arguments_are_computed(owner, mode):
+    def refuse(x):
+        raise ValueError(x)
+
+    def f(x):
+        try:
+            return owner.missing(refuse(x))
+        except ValueError:
+            return x
+        except AttributeError:
+            return x * x * x
 
     for x in (1.3, 0.7, 1.9):
         expected = differences(f, x, 2 if mode == "hvp" else 1)

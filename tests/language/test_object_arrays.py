@@ -559,3 +559,41 @@ def test_what_is_made_of_an_array_that_is_unknown_is_unknown(name, made):
     for differentiate in (gradient, lambda f, x: jvp(f, (x,), (1.0,))):
         with pytest.raises(NotDifferentiable, match="dumps"):
             differentiate(f, 1.3)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_array_that_is_filled_with_a_list(mode):
+    def f(x):
+        a = np.full((2, 2), 0.0, dtype=object)
+        a.fill([x])
+        a[0, 0].append(x * x)
+        b = np.empty(2, dtype=object)
+        b.fill(x * x)
+        b[1] = 2.0
+        return sum(a[1, 1]) * len(a[0, 1]) + b[0] * b[1]
+
+    for x in (1.3, 0.7):
+        assert MODES[mode](f, x) == pytest.approx(8.0 if mode == "hvp" else 2.0 + 8.0 * x)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_store_of_an_array_with_an_axis_in_front(mode):
+    def f(x):
+        a = np.full(3, 1.0, dtype=object)
+        a[:2] = np.array([[x, 3.0 * x]])
+        return a[0] * a[1] + a[2]
+
+    for x in (1.3, 0.7):
+        assert MODES[mode](f, x) == pytest.approx(6.0 if mode == "hvp" else 6.0 * x)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_array_of_numbers_that_is_made_of_lists_of_arrays_of_objects(mode):
+    def f(x):
+        a = np.array([x, 2.0], dtype=object)
+        b = np.array([a, [x * x, 3.0], np.array([x, 1.0])], dtype=float)
+        c = np.asarray([[a], [a * x]], dtype=float)
+        return b[0, 0] + b[1, 0] * b.size + b[2, 0] + c[1, 0, 0] * c.size
+
+    for x in (1.3, 0.7):
+        assert MODES[mode](f, x) == pytest.approx(20.0 if mode == "hvp" else 2.0 + 20.0 * x)

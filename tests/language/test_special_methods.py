@@ -518,3 +518,65 @@ def test_what_special_methods_must_not_answer(name, mode):
         for x in (1.3, 0.7, 1.9):
             expected = differences(f, x, 2 if mode == "hvp" else 1)
             assert MODES[mode](f, x) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+class Pair(tuple):
+    """Says of itself what it equals and what comes behind it, to builtin tuples too."""
+
+    def __eq__(self, other):
+        return "equal"
+
+    def __gt__(self, other):
+        return True
+
+    __hash__ = tuple.__hash__
+
+
+class Items(list):
+    def __eq__(self, other):
+        return True
+
+    __hash__ = None
+
+
+class Unsure(list):
+    def __eq__(self, other):
+        return NotImplemented
+
+    __hash__ = None
+
+
+class Size(float):
+    def __eq__(self, other):
+        return True
+
+    def __rmul__(self, other):
+        return 7.0
+
+    __hash__ = float.__hash__
+
+
+DERIVED = {
+    "tuple": lambda x: (1,) == Pair((2,)),
+    "tuple before": lambda x: (9,) < Pair((2,)),
+    "tuple in tuples": lambda x: Pair((2,)) in [(1,)],
+    "tuples": lambda x: [(1,)] == [Pair((2,))],
+    "unequal list": lambda x: [1] != Items([2]),
+    "list": lambda x: [x] == Items([2]),
+    "unsure list": lambda x: Unsure([1]) == [1],
+    "list beside an unsure one": lambda x: [1] == Unsure([1]),
+    "unsure and unequal": lambda x: Unsure([1]) == [2],
+    "complex": lambda x: 1j == Size(x),
+    "product of a complex": lambda x: (1j * Size(x)).imag > 5.0,
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", DERIVED)
+def test_builtin_values_beside_objects_of_derived_classes(name, mode):
+    def f(x):
+        return x * x if DERIVED[name](x) else x**3
+
+    for x in (1.3, 0.7, 1.9):
+        expected = differences(f, x, 2 if mode == "hvp" else 1)
+        assert MODES[mode](f, x) == pytest.approx(expected, rel=1e-5, abs=1e-6)

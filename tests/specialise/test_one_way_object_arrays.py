@@ -92,7 +92,41 @@ def filled_with_arrays(x):
     return float(np.sum(out[0] * out[1]) + rows[0, 0] * rows[1, 0] + (rows[1][1] is None))
 
 
+def changed_while_iterated_over(x):
+    a, total = np.array([x, x * x, 3.0], dtype=object), 0.0
+    for i, v in enumerate(a):
+        if i < 2:
+            a[i + 1] = a[i + 1] + v
+        total += v * v
+    return float(total)
+
+
+def filled_with_a_list(x):
+    a, b = np.full(2, [x, x * x], object), np.full((2, 2), [x, 3.0], dtype=object)
+    return float(a[0] * a[1] * 3 + b[1, 0] * b[0, 1])
+
+
+def of_numbers(x):
+    a = np.array([x, 2.0, None], dtype=object)[:2]
+    weights = np.array([x, 2.0])
+    try:
+        weights += a
+    except TypeError:
+        weights = weights * 3.0
+    kinds = [type(v) is float for v in np.isfinite(weights) * a]
+    empty = a[:0]
+    try:
+        filled = bool(empty)
+    except ValueError:
+        filled = 3.0
+    same = a.astype(object, copy=False)
+    same[0] = x * x
+    return float((weights * a).sum() + sum(kinds) * x + filled * x)
+
+
 FUNCTIONS = [
+    filled_with_a_list,
+    changed_while_iterated_over,
     filled_with_arrays,
     arrays_in_cells,
     operators,
@@ -126,3 +160,8 @@ def ambiguous(x):
 
 def test_the_truth_of_several_objects():
     check(ambiguous, 0.7)
+
+
+def test_arrays_of_objects_beside_arrays_of_numbers():
+    for x in (1.3, 0.7):
+        assert check(of_numbers, x, specialised=None) == pytest.approx(slopes(of_numbers, x))

@@ -19,7 +19,7 @@ import numpy as np
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime import overlaps
 from autodiff_hook.runtime.kinds import DICTS, kind_of
-from autodiff_hook.runtime.lookup import has_in_type
+from autodiff_hook.runtime.lookup import has_in_type, require_no_more
 from autodiff_hook.semantics.equivalents.changing import require_short
 from autodiff_hook.semantics.equivalents.iterating import order_of
 from autodiff_hook.semantics.equivalents.remembering import require_constant
@@ -70,7 +70,7 @@ from autodiff_hook.transform.one_way.operators import by_name, converted, is_obj
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.signatures import asked, wrapped
 from autodiff_hook.transform.one_way.stores import apart, require_apart, stored_result
-from autodiff_hook.transform.one_way.trail import Raised
+from autodiff_hook.transform.one_way.trail import Raised, done
 from autodiff_hook.transform.specialise import named_tuples
 from autodiff_hook.transform.specialise.abstract import (
     Abstract,
@@ -240,7 +240,10 @@ _ORDERED: Final = (sorted, min, max)
 
 def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
     cls = inf.type_of(args[0])
-    return alias(inf, s, instance(inf, cls.value)) if isinstance(cls, Known) else None
+    if not isinstance(cls, Known) or not isinstance(cls.value, type):
+        return None
+    done(require_no_more, "__new__", cls.value, args[1:])
+    return alias(inf, s, instance(inf, cls.value))
 
 
 def _mark(inf: Path, s: Statement, args: Args) -> Abstract | None:

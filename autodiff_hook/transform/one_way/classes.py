@@ -7,9 +7,10 @@ from types import BuiltinFunctionType, FunctionType, SimpleNamespace
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, Variable
-from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type
+from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type, require_no_more
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import done
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Error, Fresh, Instance
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.lattice import known
@@ -32,6 +33,8 @@ def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) ->
         made: Operand = _blank(inf, cls)
         inf.members(made).update(kwargs)
         return alias(inf, s, made)
+    if new is object.__new__:
+        done(require_no_more, "__new__", cls, args or kwargs)
     if new is object.__new__ or new is BaseException.__dict__["__new__"]:
         made = instance(inf, cls)
     elif new == float.__new__ and not kwargs:

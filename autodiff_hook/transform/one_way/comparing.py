@@ -36,7 +36,8 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
         if s.data not in ("==", "!=") and sequences[0] is sequences[1] is not None:
             return alias(inf, s, _ordered(inf, str(s.data), *s.operands))
         kinds = [v.cls for v in values if isinstance(v, Container)]
-        if s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
+        inherited = s.data == "!=" and any(map(is_object, values))
+        if inherited or s.data not in ("==", "!=") or not set(kinds) <= {list, dict}:
             raise Refused("a comparison of containers")
         return known_as(inf, s, _are_equal(inf, *s.operands) == (s.data == "=="))
     s.operands = [*map(inf.plain, s.operands)]

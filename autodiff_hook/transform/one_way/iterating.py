@@ -26,7 +26,7 @@ from autodiff_hook.transform.one_way.containers import (
 from autodiff_hook.transform.one_way.derived import rows
 from autodiff_hook.transform.one_way.held import held_by
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised, is_container
+from autodiff_hook.transform.one_way.trail import Raised, done, is_container
 from autodiff_hook.transform.specialise import records
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, List, Lookup, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -47,8 +47,10 @@ def items(inf: Path, operand: Operand) -> Iterator[Operand]:
     value = inf.type_of(operand)
     if is_listed(value):
         return inert.listed(inf, operand)
-    if isinstance(value, Container) and value.cls is not np.ndarray:
+    if isinstance(value, Container):
         held = inf.content(operand)
+        if isinstance(held, np.ndarray):
+            return (inf.perform("getitem", [operand, Constant(i)]) for i in range(done(len, held)))
         return _live(held) if value.cls is list else _viewed(Keys(inf, held) if value.cls in KEYED else held)
     if isinstance(value, Array) and np.ndim(value.example):
         return _rows(inf, operand, value)

@@ -73,10 +73,13 @@ def _filled(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) 
     dtype = known_value(inf, given["dtype"]) if "dtype" in given else None
     if function is np.full and "dtype" not in given and known_value(inf, given.get("fill_value", Constant(0))) is None:
         dtype = object
-    if not _is_of_objects(dtype) or not given.keys() <= set(_FILLED[function]) or "shape" not in given:
+    needed = {"shape", "fill_value"} & set(_FILLED[function])
+    if not _is_of_objects(dtype) or not needed <= given.keys() <= set(_FILLED[function]):
         return None
     made = np.empty(key_of(inf, given["shape"]), object)
-    made.fill(given["fill_value"] if function is np.full else Constant(_BLANK[function]))
+    made.fill(Constant(_BLANK.get(function)))
+    if function is np.full:
+        done(operator.setitem, made, ..., spread(inf, given["fill_value"]))
     return alias(inf, s, operand_of(inf, made))
 
 
@@ -107,7 +110,11 @@ def _array(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
             return alias(inf, s, converted(inf, inf.content(source), dtype))
         copies = function is np.array and known_value(inf, given.get("copy", Constant(True))) is True
         return alias(inf, s, operand_of(inf, inf.content(source).copy()) if copies else source)
-    if sequence_of(inf, source) is None or not (asked or dtype is None and _has_objects(inf, source)):
+    if sequence_of(inf, source) is None:
+        return None
+    if dtype is not None and not asked and _listed_in(inf, [source]):
+        return alias(inf, s, converted(inf, spread(inf, source), dtype))
+    if not asked and not (dtype is None and _has_objects(inf, source)):
         return None
     return alias(inf, s, operand_of(inf, spread(inf, source)))
 

@@ -105,7 +105,7 @@ def _call_method(inf: Path, s: Statement) -> Abstract:
     if name == "fill" and len(given) == 1:
         inf.changed(owner).fill(given[0])
         return known_as(inf, s, None)
-    if name == "astype" and len(given) == 1:
+    if name == "astype" and len(given) == 1 and not options:
         return alias(inf, s, converted(inf, held, known_value(inf, given[0])))
     if hasattr(np, name) and name in ("sum", "prod"):
         return alias(inf, s, inf.call(Constant(getattr(np, name)), [owner, *given], options))
@@ -176,12 +176,12 @@ def _stacked(rows: list[Any]) -> Any:
 
 def _as_object(inf: Path, operand: Operand) -> Operand:
     """A number of NumPy's, as it comes to the operators of objects."""
-    types = number_types(inf.type_of(operand))
-    plain = _PLAIN.get(next(iter(types))) if types is not None and len(types) == 1 else None
+    types = number_types(inf.type_of(operand)) or {inert_class(inf.type_of(operand))}
+    plain = _PLAIN.get(next(iter(types))) if len(types) == 1 else None
     return operand if plain is None else inf.call(Constant(plain), [operand])
 
 
-_PLAIN: Final = {np.float64: float, np.int64: int, np.bool_: bool}
+_PLAIN: Final[dict[Any, type]] = {np.float64: float, np.int64: int, np.bool_: bool}
 
 
 def _mapped(function: Callable[[Any], Operand], array: Any) -> Any:
@@ -215,6 +215,9 @@ def _binary(inf: Path, s: Statement) -> Abstract:
         raise Refused("a product of matrices of objects")
     if is_object(value) and is_deferred_to(inf, value.cls):
         raise Refused(f"an array of objects beside {named(value)}")
+    first = inf.type_of(left)
+    if s.op == "inplace" and isinstance(first, Array) and not first.scalar:
+        raise Raised(TypeError("an array of numbers cannot hold objects"))
     found = _each(inf, s.operands, lambda items: inf.perform("binary", items, s.data))
     if s.op == "inplace" and is_objects(inf.type_of(left)):
         inf.changed(left)[...] = found
@@ -240,7 +243,7 @@ def _truth(inf: Path, s: Statement) -> Abstract:
     held = inf.content(s.operands[0])
     if held.size > 1:
         raise Raised(ValueError("The truth value of an array with more than one element is ambiguous."))
-    return alias(inf, s, inf.perform(s.op, [held.flat[0] if held.size else Constant(False)]))
+    return alias(inf, s, inf.perform(s.op, [held.flat[0] if held.size else Constant(done(bool, held))]))
 
 
 def _contains(inf: Path, s: Statement) -> Abstract:

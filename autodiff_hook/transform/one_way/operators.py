@@ -78,9 +78,18 @@ def operated(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
 
 def _asked(left: Abstract, right: Abstract, own: str, reflected: str, compares: bool = False) -> list[tuple[int, str]]:
     """The methods that Python asks in turn, where one operand at least is an object."""
-    if is_object(left) and is_object(right):
-        return asked_in_turn(left.cls, right.cls, own, reflected, compares)
+    classes = [_classes(x) for x in (left, right)]
+    if all(len(each) == 1 for each in classes):
+        return asked_in_turn(classes[0][0], classes[1][0], own, reflected, compares)
     return [(0, own), (1, reflected)]
+
+
+def _classes(value: Abstract) -> list[type]:
+    """The classes that a value may be of; none if that is not known."""
+    if is_object(value) or _is_builtin(value):
+        return [type(value.value) if isinstance(value, Known) else value.cls]  # type: ignore[attr-defined]
+    types = plain_types(value)
+    return [] if None in types else [cls for cls in types if cls is not None]
 
 
 def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
@@ -141,13 +150,31 @@ def _is_silent(value: Abstract) -> bool:
     return plain_types(value) <= _SILENT
 
 
+def _knows(value: Abstract, other: Abstract) -> bool:
+    """Whether a builtin class says something of objects of a derived class."""
+    kinds = tuple([kind for cls in _classes(value) for kind in _KNOWN.get(cls, ())])
+    return any(issubclass(cls, kinds) for cls in _classes(other))
+
+
+_KNOWN: Final[dict[type, tuple[type, ...]]] = {
+    **{int: (int,), bool: (int,), float: (float, int), complex: (complex, float, int)},
+    **{cls: (cls,) for cls in (list, tuple, dict)},
+    **dict.fromkeys((set, frozenset), (set, frozenset)),
+}
+
+
 _BY_IDENTITY: Final = {"__eq__": "is", "__ne__": "is_not"}
 """What a comparison comes to that neither of two objects knows."""
 
 
 def _is_builtin(value: Abstract) -> bool:
     """Whether a value is a list, a tuple, a dict or a set, which knows nothing of an object that is none."""
-    return isinstance(value, (Container, Outside, Tuple)) and value.cls in (list, tuple, dict, set, frozenset)
+    if isinstance(value, Known):
+        return type(value.value) in _CONTAINERS
+    return isinstance(value, (Container, Outside, Tuple)) and value.cls in _CONTAINERS
+
+
+_CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 
 
 def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> Operand | None:
@@ -155,7 +182,8 @@ def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> 
     if not any(_method(inf, operands[place], name) for place, name in asked):
         return None
     for place, name in asked:
-        value, method = inf.type_of(operands[place]), _method(inf, operands[place], name)
+        value, other = inf.type_of(operands[place]), inf.type_of(operands[1 - place])
+        method = _method(inf, operands[place], name)
         if method is not None:
             result = inf.call(Constant(method), [operands[place], operands[1 - place]])
             if not is_not_implemented(inf, result):
@@ -166,7 +194,7 @@ def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> 
         if of_floats is not None:
             return of_floats
         is_silent = _is_silent(value) or _is_builtin(value) and name in COMPARING_METHODS.values()
-        if _has(inf, operands[place], name) or not is_object(value) and not is_silent:
+        if _has(inf, operands[place], name) or not is_object(value) and (not is_silent or _knows(value, other)):
             raise Refused(f"{name} of {named(value)} after another method")
     if asked[0][1] in _BY_IDENTITY:
         return inf.perform(_BY_IDENTITY[asked[0][1]], operands)

@@ -54,6 +54,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
+from autodiff_hook.transform.specialise.certain import lacks
 from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import REAL, built_class, inert_class, number_types, plain_types
@@ -344,6 +345,8 @@ def method_loaded(inf: Inference, s: Statement) -> Abstract | None:
         return attribute(inf, s, owner, name)
     if isinstance(value, (Fresh, Record)) or isinstance(value, Outside) and value.cls not in (dict, list):
         return attribute(inf, s, owner, name)
+    if lacks(value, name):
+        raise Refused(f"the method {name} of {named(value)}, which has none")
     inf.plans[s] = Alias(Constant(None))
     return Lookup(name, owner)
 
