@@ -63,7 +63,8 @@ def decides_itself(cls: Any) -> bool:
     several = _alternatives(cls)
     if several is not None:
         return any(map(decides_itself, several))
-    return any(getattr(type(cls), name, None) not in plain for name, plain in _PLAINLY_ASKED.items())
+    asked = _PLAINLY_ASKED.items() if isinstance(cls, type) else ()
+    return any(getattr(type(cls), name) not in plain for name, plain in asked)
 
 
 _PLAINLY_ASKED: Final = {
