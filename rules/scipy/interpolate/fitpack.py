@@ -5,7 +5,7 @@ points of a grid; how smoothing chooses is not. Of all surfaces (``bisplev`` and
 """
 
 import numpy as np
-from scipy.interpolate import _bsplines, _dierckx, _fitpack_impl
+from scipy.interpolate import _bsplines, _dierckx, _fitpack2, _fitpack_impl
 
 from autodiff_hook.algebras.shadows import lose
 from autodiff_hook.errors import NotDifferentiable
@@ -19,6 +19,7 @@ from autodiff_rules.scipy._standins import define, natively, part_natively, sett
 # Before SciPy 1.18, FITPACK is Fortran behind f2py; since then it is C, with other orders of arguments and results.
 IS_FORTRAN = hasattr(_fitpack_impl, "dfitpack")
 native = _fitpack_impl.dfitpack if IS_FORTRAN else _fitpack_impl._fitpack
+GRID = native.regrid_smth if IS_FORTRAN else _fitpack2._regrid_smth
 FIT = ("task", "x", "y", "w")
 ENDS = ("first", "last", "k", "s")
 WORK = ("knots", "wrk", "iwrk")
@@ -131,8 +132,7 @@ surface_evaluation(native.bispev, surface, False)
 surface_evaluation(native.parder, surface, True)
 surface_evaluation(native.bispeu, places_on_surface, False)
 surface_evaluation(native.pardeu, places_on_surface, True)
-if IS_FORTRAN:
-    evaluation(native.dblint, alone=True)(volume)
+evaluation(native.dblint, alone=True)(volume)
 
 
 def interpolating_knots(x, first, last, k):
@@ -162,9 +162,11 @@ def fitted(x, y, w, knots, k):
 
 def fitted_grid(x, y, z, xb=None, xe=None, yb=None, ye=None, kx=3, ky=3, s=0.0, maxit=20):
     """The surface through all points of a grid; the ends are those of the points, if none are given."""
-    target, borders = native.regrid_smth, {"xb": xb, "xe": xe, "yb": yb, "ye": ye}
-    given = {name: float(end) for name, end in borders.items() if end is not None}
-    nx, tx, ny, ty, c, fp, code = natively(target, (x, y, z), {**given, "kx": kx, "ky": ky, "s": s, "maxit": maxit})
+    borders = {"xb": xb, "xe": xe, "yb": yb, "ye": ye}
+    given = {name: None if end is None else float(end) for name, end in borders.items()}
+    if IS_FORTRAN:
+        given = {name: end for name, end in given.items() if end is not None}
+    nx, tx, ny, ty, c, fp, code = natively(GRID, (x, y, z), {**given, "kx": kx, "ky": ky, "s": s, "maxit": maxit})
     if s != 0.0:
         raise NotDifferentiable(SMOOTHED)
     first, last = (x[0] if xb is None else xb), (x[-1] if xe is None else xe)
@@ -177,8 +179,7 @@ def fitted_grid(x, y, z, xb=None, xe=None, yb=None, ye=None, kx=3, ky=3, s=0.0, 
     return nx, tx, ny, ty, settled(np.concatenate([found, np.zeros(len(c) - len(found))]), c), fp, code
 
 
-if IS_FORTRAN:
-    define(native.regrid_smth, fitted_grid)
+define(GRID, fitted_grid)
 
 
 def interpolated(x, y, w, t, c, first, last, k, n, through):
