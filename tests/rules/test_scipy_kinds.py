@@ -33,7 +33,7 @@ NOT_FOR = {
     "of-no-length": (linalg.solve_sylvester, toeplitz_solution),
     "complex": (distributions.noncentral_density, linalg.eig_banded, special.airye),
 }
-"""SciPy returns the exponential, memory as it is, and since 1.18 solutions of few digits; others are of real numbers."""
+"""SciPy returns the exponential, memory as it is, and since 1.18 solutions of few digits; some are of real numbers."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
