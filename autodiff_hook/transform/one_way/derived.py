@@ -283,7 +283,7 @@ def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
     if not _is_of_numpy(function) or not (registry.has_rules(function) or registry.is_constant(function)):
         return None
     code = implementation(function)
-    if code is not None and any(_method(inf, x, "__array_wrap__") for x in args):
+    if code is not None and any(_is_said_by_methods(inf, x, function.__name__) for x in args):
         return alias(inf, s, inf.call(Constant(code), args, kwargs))
     return computed(
         inf,
@@ -293,6 +293,14 @@ def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
         lambda plain: inf.call(Constant(function), plain[: len(args)], dict(zip(kwargs, plain[len(args) :]))),
         kwargs,
     )
+
+
+def _is_said_by_methods(inf: Path, operand: Operand, name: str) -> bool:
+    """Whether what a function of NumPy's makes of an array may be what Python code of its class says."""
+    value = inf.type_of(operand)
+    if not is_derived(value, inf) or not _method(inf, operand, "__array_wrap__"):
+        return False
+    return issubclass(value.cls, np.ma.MaskedArray) or name in ARRAY and _method(inf, operand, name) is not None
 
 
 _CONVERSIONS: Final = (float, int, complex, bool)
