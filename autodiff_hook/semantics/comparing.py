@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from autodiff_hook.algebras.shadows import Algebra, Result, kind, quiet
 from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.semantics.iteration import get_iter, python_method
 from autodiff_hook.semantics.meanings import Args, Kwargs, apply, as_function, means
 from autodiff_hook.semantics.methods import apply_method, attempts
@@ -67,7 +68,7 @@ def truth(alg: Algebra, t: Any, data: Any, value: Any) -> Result:
             return checked_bool(special(alg, method, t, value)[0]), None
         method = python_method(value, "__len__") if not has_method(value, "__bool__") else None
         if method is not None:
-            return checked_length(special(alg, method, t, value)[0]) > 0, None
+            return operating.counted(special(alg, method, t, value)[0]) > 0, None
     return bool(value), None
 
 
@@ -76,14 +77,6 @@ def checked_bool(value: Any) -> bool:
     if type(value) is not bool:
         raise TypeError(f"__bool__ should return bool, returned {type(value).__name__}")
     return value
-
-
-def checked_length(value: Any) -> int:
-    """What ``__len__`` returned."""
-    count = operator.index(value)
-    if count < 0:
-        raise ValueError("__len__() should return >= 0")
-    return count
 
 
 def has_method(value: Any, name: str) -> bool:
@@ -135,5 +128,5 @@ def bool_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 def len_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     method = python_method(args[0], "__len__") if len(args) == 1 else None
     if method is not None:
-        return checked_length(special(alg, method, t, args[0])[0]), None
+        return operating.counted(special(alg, method, t, args[0])[0]), None
     return builtins.len(*args), None

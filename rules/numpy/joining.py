@@ -109,21 +109,13 @@ def present(ȳ, parts):
     return [np.zeros(y.shape, float_dtype(y)) if c is None else c for c, y in zip(ȳ, parts)]
 
 
-def joined(ȳ, ary, sections, axis):
+def joined(ȳ, ary, indices_or_sections, axis):
     """Of parts that are made anew: in the list of them a program may have changed what stands where."""
-    return np.concatenate(present(ȳ, np.array_split(ary, sections, axis)), axis)
+    return np.concatenate(present(ȳ, np.array_split(ary, indices_or_sections, axis)), axis)
 
 
-linear(
-    np.split,
-    "ary, indices_or_sections, axis=0",
-    lambda ȳ, ary, indices_or_sections, axis: joined(ȳ, ary, indices_or_sections, axis),
-)
-linear(
-    np.array_split,
-    "ary, indices_or_sections, axis=0",
-    lambda ȳ, ary, indices_or_sections, axis: joined(ȳ, ary, indices_or_sections, axis),
-)
+linear(np.split, "ary, indices_or_sections, axis=0", joined)
+linear(np.array_split, "ary, indices_or_sections, axis=0", joined)
 linear(
     np.hsplit,
     "ary, indices_or_sections",

@@ -33,7 +33,11 @@ def fails(value: Any) -> Any:
 
 def length(value: Any, method: Any) -> Any:
     """``len(value)`` of an object that says it itself."""
-    count = method(value)
+    return counted(method(value))
+
+
+def counted(count: Any) -> Any:
+    """What ``__len__`` returned."""
     if type(count) is not int:
         count = operator.index(count)
     if count < 0:

@@ -8,7 +8,7 @@ from autodiff_hook.ir.types import Constant, Operand, Statement
 from autodiff_hook.runtime.kinds import DICTS
 from autodiff_hook.semantics.operations import COMPARE
 from autodiff_hook.transform.one_way.containers import are_sets, opened, pairs, parts, sequence_of, taken_at_once
-from autodiff_hook.transform.one_way.operators import compared, is_object
+from autodiff_hook.transform.one_way.operators import compared, is_builtin, is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
@@ -25,7 +25,7 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
         return known_as(inf, s, COMPARE[s.data](*both))
     s.operands = opened(inf, s.operands)
     values = [inf.type_of(x) for x in s.operands]
-    if s.data in ("==", "!=") and any(map(_is_builtin, values)) and any(map(_is_text_or_none, values)):
+    if s.data in ("==", "!=") and any(map(is_builtin, values)) and any(map(_is_text_or_none, values)):
         return known_as(inf, s, s.data == "!=")
     by_method = compared(inf, str(s.data), s.operands)
     if by_method is not None:
@@ -83,11 +83,6 @@ def _ordered(inf: Path, op: str, a: Operand, b: Operand) -> Operand:
 
 def _is_dict(value: Abstract) -> bool:
     return isinstance(value, (Container, Outside, Tuple)) and value.cls in DICTS
-
-
-def _is_builtin(value: Abstract) -> bool:
-    """Whether a value is a container whose class is Python's own, so that no text is equal to it."""
-    return isinstance(value, (Container, Outside, Tuple)) and value.cls in (list, tuple, dict, set, frozenset)
 
 
 def _is_text_or_none(value: Abstract) -> bool:

@@ -86,7 +86,7 @@ def _asked(left: Abstract, right: Abstract, own: str, reflected: str, compares: 
 
 def _classes(value: Abstract) -> list[type]:
     """The classes that a value may be of; none if that is not known."""
-    if is_object(value) or _is_builtin(value):
+    if is_object(value) or is_builtin(value):
         return [type(value.value) if isinstance(value, Known) else value.cls]  # type: ignore[attr-defined]
     types = plain_types(value)
     return [] if None in types else [cls for cls in types if cls is not None]
@@ -95,7 +95,7 @@ def _classes(value: Abstract) -> list[type]:
 def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     """What methods written in Python make of a comparison; None if it is not for them to say."""
     left, right = map(inf.type_of, operands)
-    if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left) or _is_builtin(left)):
+    if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left) or is_builtin(left)):
         return None
     asked = _asked(left, right, COMPARING_METHODS[symbol], COMPARING_METHODS[MIRRORED[symbol]], compares=True)
     if symbol == "!=" and not any(_has(inf, operands[place], name) for place, name in asked):
@@ -103,7 +103,7 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
         return None if same is None else inf.perform("not", [same])
     if symbol == "==" and not any(_has(inf, operands[place], name) for place, name in asked):
         # An object of the program is nothing from outside; but an array compares its elements with it.
-        if not (is_object(right) or _is_silent(right) or _is_builtin(right)):
+        if not (is_object(right) or _is_silent(right) or is_builtin(right)):
             return None
         if isinstance(left, Fresh) and isinstance(right, Fresh):
             return Constant(left.made is right.made)
@@ -167,7 +167,7 @@ _BY_IDENTITY: Final = {"__eq__": "is", "__ne__": "is_not"}
 """What a comparison comes to that neither of two objects knows."""
 
 
-def _is_builtin(value: Abstract) -> bool:
+def is_builtin(value: Abstract) -> bool:
     """Whether a value is a list, a tuple, a dict or a set, which knows nothing of an object that is none."""
     if isinstance(value, Known):
         return type(value.value) in _CONTAINERS
@@ -193,7 +193,7 @@ def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> 
         of_floats = by_name(inf, found, [operands[place], operands[1 - place]])
         if of_floats is not None:
             return of_floats
-        is_silent = _is_silent(value) or _is_builtin(value) and name in COMPARING_METHODS.values()
+        is_silent = _is_silent(value) or is_builtin(value) and name in COMPARING_METHODS.values()
         if _has(inf, operands[place], name) or not is_object(value) and (not is_silent or _knows(value, other)):
             raise Refused(f"{name} of {named(value)} after another method")
     if asked[0][1] in _BY_IDENTITY:

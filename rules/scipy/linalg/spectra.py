@@ -172,11 +172,11 @@ def eig_banded_back(ȳ, y, a_band, lower, eigvals_only, select, select_range):
     c = bands_back("scipy.linalg.eig_banded", matrix, found, ȳ, eigvals_only, select not in ("a", "all", 0))
     if c is None:
         return None
-    found = np.zeros(band.shape)
+    placed = np.zeros(band.shape)
     for i in range(outside + 1):
         part = np.diagonal(c, -i, -2, -1)
         if lower:
-            found[..., i, : size - i] = part
+            placed[..., i, : size - i] = part
         else:
-            found[..., outside - i, i:] = part
-    return unbroadcast(found, a_band)
+            placed[..., outside - i, i:] = part
+    return unbroadcast(placed, a_band)
