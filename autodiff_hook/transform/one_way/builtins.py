@@ -181,7 +181,7 @@ _CONSTANT: Final = (str, tuple, frozenset, int, float)
 _FOLDED: Final = (
     *(str, repr, int, float, bool, abs, round, min, max, sum, ord, chr, complex, divmod, kind_of),
     *(np.finfo, np.iinfo, np.lib.array_utils.normalize_axis_index, os.fspath, sys.intern, io.text_encoding, Fraction),
-    type(None),
+    *(np.mintypecode, np.promote_types, np.issubdtype, np.can_cast, type(None)),
 )
 
 

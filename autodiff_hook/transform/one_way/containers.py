@@ -407,13 +407,16 @@ UNKNOWN: Final = object()
 
 
 def known_value(inf: Path, operand: Operand) -> Any:
-    """A known value, in whatever lists and tuples; ``UNKNOWN`` if it is not known."""
+    """A known value, in whatever lists, tuples and dicts; ``UNKNOWN`` if it is not known."""
     value = inf.type_of(operand)
     if isinstance(value, Known):
         return value.value
     if isinstance(value, Container) and value.cls in (set, frozenset):
         held = inf.content(operand)
         return UNKNOWN if any(map(is_open, held)) else value.cls(held)
+    if isinstance(value, Container) and value.cls is dict:
+        items = {key: known_value(inf, x) for key, x in inf.content(operand).items()}
+        return UNKNOWN if any(is_open(key) or items[key] is UNKNOWN for key in items) else items
     if operand in inf.tuples or isinstance(value, Container) and value.cls is list:
         held = [known_value(inf, x) for x in parts(inf, operand)]
         if all(x is not UNKNOWN for x in held):

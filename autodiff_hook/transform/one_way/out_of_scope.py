@@ -15,20 +15,31 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.plans import alias
+from autodiff_hook.transform.specialise.inlining import inline_call
+from autodiff_hook.transform.specialise.plans import alias, require_inert
 from autodiff_hook.transform.specialise.wording import named
 
 
 def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
-    """``is_frame(x)`` of another package; None if a callable is in scope, or something is declared of it."""
-    if type(function) is not FunctionType or not inf.world.is_foreign(function):
+    """``is_frame(x)`` of another package; None if a callable is in scope, or something is declared of it.
+
+    ``np.isscalar(x)`` and what else is declared to be constant is asked, too, about what such code would look into.
+    """
+    if type(function) is not FunctionType:
         return None
-    if registry.has_rules(function) or registry.is_constant(function) or registry.refusal(function) is not None:
+    if registry.is_constant(function):
+        if all(_is_inert(inf.type_of(x)) for x in (*args, *kwargs.values())):
+            return None
+    elif not inf.world.is_foreign(function) or registry.has_rules(function) or registry.refusal(function) is not None:
         return None
     before = _Before(inf)
     inf.world.asking = True
     try:
-        answer = inf.call(Constant(function), args, kwargs)
+        if registry.is_constant(function):
+            inline_call(inf, s, function, args, kwargs)
+            answer = inf.inlined
+        else:
+            answer = inf.call(Constant(function), args, kwargs)
     except Raised:
         if before.is_changed():
             raise Refused(f"a call of {named(function)}, which is not in scope and stores something") from None
@@ -39,6 +50,14 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
     if not is_answer or before.is_changed():
         raise Refused(f"a call of {named(function)}, which is not in scope and does more than answer")
     return alias(inf, s, answer)
+
+
+def _is_inert(value: Abstract) -> bool:
+    try:
+        require_inert(value)
+    except Refused:
+        return False
+    return True
 
 
 _ANSWERS: Final = (type(None), bool, str, int, float)

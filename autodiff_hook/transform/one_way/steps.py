@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
@@ -35,6 +36,7 @@ from autodiff_hook.transform.one_way.calls import (
     make_function,
 )
 from autodiff_hook.transform.one_way.comparing import compare, plainly
+from autodiff_hook.transform.one_way.containers import known_value
 from autodiff_hook.transform.one_way.managers import enter
 from autodiff_hook.transform.one_way.members import (
     delete_attribute,
@@ -107,6 +109,10 @@ def _build_tuple(inf: Path, s: Statement) -> Abstract | None:
 def _binary(inf: Path, s: Statement) -> Abstract | None:
     if s.data in ("+", "%") and _is_unread(inf, *s.operands):
         return ANY
+    if s.data == "%":
+        text, values = (known_value(inf, x) for x in s.operands)
+        if type(text) is str and type(values) is dict:
+            return alias(inf, s, inf.call(Constant(operator.mod), s.operands))
     found = sequences.joined(inf, s) or (growing.merged if s.op == "binary" else growing.augmented)(inf, s)
     if found is not None:
         return found

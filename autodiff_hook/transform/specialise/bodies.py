@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import _HAS_DEFAULT_FACTORY  # type: ignore[attr-defined]
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, UnionType
 from typing import Any, Final
 
 import numpy as np
@@ -242,7 +242,7 @@ def bind(
     return Parameters(values)
 
 
-_PLAIN: Final = (int, float, str, bytes, bool, type(None), FunctionType, type)
+_PLAIN: Final = (int, float, str, bytes, bool, type(None), FunctionType, type, UnionType)
 _MARKS: Final = (object, type(Ellipsis), type(np._NoValue), type(_HAS_DEFAULT_FACTORY))
 """What stands for an argument that is not given, and has nothing but its identity."""
 

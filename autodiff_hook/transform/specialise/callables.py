@@ -21,7 +21,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.constructing import construct
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import implementation, inline_call
-from autodiff_hook.transform.specialise.lattice import example_of, is_class, is_none, is_of_bits, known
+from autodiff_hook.transform.specialise.lattice import example_of, is_class, is_none, is_of_bits, is_whole, known
 from autodiff_hook.transform.specialise.objects import is_called_plainly, is_followed, look
 from autodiff_hook.transform.specialise.places import assigns
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert
@@ -36,7 +36,7 @@ _BITWISE: Final = (operator.and_, operator.or_, operator.xor, operator.lshift, o
 def call(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """Call what has a rule, is declared to be constant, or has a definition; else it is code."""
     types = [inf.type_of(x) for x in args]
-    if function in _BITWISE and all(map(is_of_bits, types)):
+    if function in _BITWISE and all(is_of_bits(t) or is_whole(t) for t in types):
         return pure(inf, s, outcome(function, types, {}))
     drawn = draws.drawing(inf, s, function, args, kwargs)
     if drawn is not None:

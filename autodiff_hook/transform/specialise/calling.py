@@ -253,7 +253,8 @@ def _unfolded(inf: Inference, s: Statement, function: Any, args: Args, kwargs: K
         return lambda: _call_dispatched(inf, s, function, args, kwargs)
     target = _target(inf, function, args, kwargs)
     if target is None:
-        return None
+        through_source = type(function) is FunctionType and lookup(METHODS, function) is not None
+        return (lambda: inline_call(inf, s, function, args, kwargs)) if through_source else None
     _write(s, *target, {})
     return lambda: call_known(inf, s, *target, {})
 
