@@ -9,7 +9,9 @@ from scipy.stats import _stats
 from autodiff_hook import gradient, hessian, hvp, jvp
 from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.testing import check_gradient, check_rule
+from autodiff_rules.numpy.decompositions import hermitian_of
 from autodiff_rules.scipy.stats import discrete
+from autodiff_rules.scipy.stats.definite import spectrum
 from autodiff_rules.scipy.stats.families import FAMILIES
 from autodiff_rules.scipy.stats.methods import target_of
 
@@ -161,6 +163,40 @@ def test_multivariate_normal(method):
 
 def test_multivariate_normal_at_equal_eigenvalues():
     check_gradient(lambda x, s: stats.multivariate_normal.logpdf(x, cov=symmetric(s)), POINT, 0.4 * np.eye(2))
+
+
+def test_factors_of_definite_matrices():
+    """Factors are determined but for a rotation from the right: that of the differences has the derivative chosen."""
+    cov = np.array([[1.3, 0.4, 0.1], [0.4, 0.9, 0.2], [0.1, 0.2, 1.1]])
+    options = None, None, True, True, False
+    eps, null, rank, factor, _ = spectrum(cov, *options)
+
+    def turned(M, *options):
+        whole = hermitian_of(M, "L")
+        near = (1.5 * np.eye(3) - 0.5 * np.linalg.inv(cov) @ whole) @ factor
+        return eps, null, rank, near, np.linalg.slogdet(whole)[1]
+
+    check_rule(spectrum, cov, *options, differences=turned)
+
+
+MATRIX = np.array([[0.3, 0.2], [0.7, 1.1]])
+OF_SEVERAL = {
+    "frozen": lambda m, c: stats.multivariate_normal(m, c).logpdf(MATRIX).sum(),
+    "entropy": lambda m, c: stats.multivariate_normal(m, c).entropy(),
+    "student": lambda m, c: stats.multivariate_t(m, c, df=3.0 + m[0]).logpdf(POINT),
+    "of_matrices": lambda m, c: stats.matrix_normal(rowcov=c, colcov=c + np.eye(2)).logpdf(m[0] * MATRIX),
+}
+
+
+@pytest.mark.parametrize("name", OF_SEVERAL)
+@pytest.mark.parametrize("cov", [COV, 0.8 * np.eye(2), np.diag([0.8, 1.3])], ids=["full", "alike", "diagonal"])
+def test_distributions_of_several_variables(name, cov):
+    check_gradient(lambda m, c: OF_SEVERAL[name](m, 0.5 * symmetric(c)), MEAN, cov)
+
+
+def test_a_singular_covariance_of_a_frozen_distribution_is_an_error():
+    with pytest.raises(NotDifferentiable, match="singular matrix of covariances"):
+        gradient(lambda c: stats.multivariate_normal(None, c, allow_singular=True).logpdf(POINT), np.diag([1.0, 0.0]))
 
 
 @pytest.mark.parametrize("method", [stats.multivariate_normal.logpdf, stats.multivariate_normal.pdf])
