@@ -31,7 +31,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Super,
     Tuple,
 )
-from autodiff_hook.transform.specialise.bodies import Refused, is_plain
+from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.dividing import divided, is_of_several
 from autodiff_hook.transform.specialise.exceptions import INITIALISERS
@@ -62,7 +62,6 @@ from autodiff_hook.transform.specialise.places import ask_for_argument, is_assig
 from autodiff_hook.transform.specialise.plans import alias, known_as, part_of
 from autodiff_hook.transform.specialise.program import LOAD
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
-from autodiff_hook.transform.specialise.results import is_fixed
 from autodiff_hook.transform.specialise.wording import named
 
 _TUPLE_FIELD: Final = type(vars(namedtuple("_Sample", "field"))["field"])
@@ -297,8 +296,7 @@ def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> A
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
     data = values or type(found) is np.ndarray or issubclass(type(found), TextIOBase) or is_object(inf.world, found)
-    holds_data = isinstance(owner, type) or type(owner) is ModuleType and not (is_plain(found) or is_fixed(found))
-    if data or inf.one_way and holds_data and _is_data(found):
+    if data or inf.one_way and isinstance(owner, type) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
 

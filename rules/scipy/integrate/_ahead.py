@@ -95,7 +95,7 @@ def by_steps(call, push, steps, times):
 
 
 def by_panels(call, push, path, bounds, times, tfirst):
-    """The same along a path of LSODA, by panels between ``bounds``, as ``flow``."""
+    """The same along the path of an implicit method, by panels between ``bounds``, as ``flow``."""
     return resolved(call, partial(over_panels, push, path, times, tfirst), bounds)
 
 

@@ -22,7 +22,7 @@ HELD = 10**7
 
 
 class Path:
-    """Steps of LSODA: where they end, and the states there and between."""
+    """Steps of an implicit method: where they end, and the states there and between."""
 
     def __init__(self, start, y, steps):
         self.ends = np.array([start, *(step.t for step in steps)])

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.integrate import DOP853, LSODA, RK23, RK45
+from scipy.integrate import BDF, DOP853, LSODA, RK23, RK45, Radau
 from scipy.integrate._ivp.rk import MAX_FACTOR
 
 from autodiff_rules.scipy.integrate.explicit import use_fresh_slopes
@@ -67,7 +67,7 @@ class RecordedDOP853(Explicit, DOP853):
     pass
 
 
-class RecordedLSODA(Recording, LSODA):
+class Implicit(Recording):
     """Each step is what gives the states between its ends."""
 
     def before(self):
@@ -78,5 +78,40 @@ class RecordedLSODA(Recording, LSODA):
         return self._dense_output_impl()
 
 
-_RECORDED = {RK23: RecordedRK23, RK45: RecordedRK45, DOP853: RecordedDOP853, LSODA: RecordedLSODA}
+class RecordedLSODA(Implicit, LSODA):
+    pass
+
+
+class Between(NamedTuple):
+    """A polynomial between the ends of a step, as that of LSODA: ``yh @ ((time - t) / h) ** [0, 1, …]``."""
+
+    t: float
+    h: float
+    yh: np.ndarray
+
+
+class OfPolynomials(Implicit):
+    """What gives the states between the ends of a step is a polynomial in another form."""
+
+    def taken(self, start, y):
+        inside, h = super().taken(start, y), self.t - start
+        places = np.linspace(-1.0, 0.0, self.degree() + 1)
+        values = inside(self.t + places * h)
+        return Between(self.t, h, np.linalg.solve(np.vander(places, increasing=True), values.T).T)
+
+
+class RecordedBDF(OfPolynomials, BDF):
+    def degree(self):
+        return self.order
+
+
+class RecordedRadau(OfPolynomials, Radau):
+    def degree(self):
+        return self.sol.order + 1
+
+
+_RECORDED = {
+    **{RK23: RecordedRK23, RK45: RecordedRK45, DOP853: RecordedDOP853},
+    **{LSODA: RecordedLSODA, BDF: RecordedBDF, Radau: RecordedRadau},
+}
 RECORDED = _RECORDED | {method.__name__: recorded for method, recorded in _RECORDED.items()}

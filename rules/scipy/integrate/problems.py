@@ -153,7 +153,7 @@ def tangent_of(call, push, steps, times):
 
 
 def path_of(call, start, steps):
-    """The path of LSODA, and between which times it has its panels."""
+    """The path of an implicit method, and between which times it has its panels."""
     fun, args, options = call.callback, call.extra(), call.arguments["options"]
     path = Path(call.arguments["t_span"][0], start, steps)
     tolerances = options.get("rtol", 1e-3), options.get("atol", 1e-6)
