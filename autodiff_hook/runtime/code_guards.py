@@ -12,7 +12,7 @@ from collections.abc import Container
 from enum import Enum
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from autodiff_hook.transform.specialise.wording import named
 def _is_of_class(value: Any) -> bool:
     """Whether a value is a class method that is written in C."""
     return type(value) is BuiltinFunctionType and isinstance(value.__self__, type)
+
+
+GIVEN_TOO: Final = "what is outside is (a part of) an argument, too"
 
 
 class CodeGuards(Guards):
@@ -248,10 +251,12 @@ class CodeGuards(Guards):
         if len(operands) > 1:
             self.require(self.call(are_distinct, *operands))
 
-    def require_elsewhere(self, outside: Variable, references: list[Variable]) -> None:
+    def require_elsewhere(self, outside: Variable, example: Any, references: dict[Variable, Any]) -> None:
         """What is from outside is none of these arguments, nor in them."""
         if references:
-            self.require(self.call(elsewhere, outside, self.ids_of(references)))
+            if not elsewhere(example, given_ids(*references.values())):
+                raise Refused(GIVEN_TOO)
+            self.require(self.call(elsewhere, outside, self.ids_of(list(references))))
 
     def ids_of(self, references: list[Variable]) -> Operand:
         """What is an argument, or in one; they are looked through once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import logging
 from collections.abc import Container
 from dataclasses import replace
 from types import MappingProxyType, MethodDescriptorType
@@ -13,6 +14,7 @@ import numpy as np
 from autodiff_hook.ir.types import UNBOUND, Args, Constant, Kwargs, Operand, Variable
 from autodiff_hook.runtime.arguments import common, constant_kind, described, is_known
 from autodiff_hook.runtime.asking import Arguments, answer_of, require_answered
+from autodiff_hook.runtime.code_guards import GIVEN_TOO
 from autodiff_hook.runtime.fitting import are_elsewhere, given_ids, has_keys
 from autodiff_hook.runtime.given_functions import BY_CODE, is_anew
 from autodiff_hook.runtime.guards import MISS, identity
@@ -46,6 +48,8 @@ def held_at(example: Any, key: Any) -> Any:
 
 
 _DERIVED_FROM: Final[tuple[Any, ...]] = (dict, list, tuple)
+_TOLD: Final = frozenset({logging.Logger, logging.RootLogger})
+"""Classes of objects that are told things: most programs read nothing of them, and loggers know each other."""
 
 
 def _is_container(value: Abstract) -> bool:
@@ -89,6 +93,8 @@ class Prologue(LoadedFunctions):
         self.tangents: list[Variable] = []
         self.changing: dict[Variable, Any] = {}
         self.own_globals = False
+        self.asked: set[Variable] = set()
+        """The loggers of which a part is loaded."""
 
     def foresee(self, globals_: dict[str, Any]) -> Load:
         """What globals are now that are guarded to stay so when they are loaded."""
@@ -173,6 +179,8 @@ class Prologue(LoadedFunctions):
         key = ("part", identity(owner), name, item)
         if key not in self.loaded:
             self._known_on_entry(owner)
+            if type(example) in _TOLD and isinstance(owner, Variable):
+                self._is_asked(owner, example)
             try:
                 value = held_at(example, name) if item else getattr(example, name)
             except Exception as error:
@@ -196,7 +204,7 @@ class Prologue(LoadedFunctions):
             elif type(value) in (list, dict):
                 # On one way the arguments are no references.
                 containers = [x for x in self.taken if x in self.slots and _is_container(self.types[x])]
-                self.require_elsewhere(here, containers)
+                self.require_elsewhere(here, value, self._with_examples(containers))
         return self.loaded[key]
 
     def constant(self, value: Any) -> Operand:
@@ -272,11 +280,25 @@ class Prologue(LoadedFunctions):
         # What is no part of another one: arguments, and what functions hold that are.
         roots = [x for x, slot in self.slots.items() if isinstance(x, Variable) and slot.owner not in self.slots]
         given = [x for x in roots if _is_reference(self.types[x])]
-        others = [x for x, kind in self.types.items() if x in outside and _is_reference(kind)]
+        others = [x for x, kind in self.types.items() if x in outside and _is_reference(kind) and self._is_read(x)]
         if given and others:
             if not are_elsewhere(given_ids(*self._examples(given)), *self._examples(others)):
-                raise Refused("what is outside is (a part of) an argument, too")
+                raise Refused(GIVEN_TOO)
             self.require(self.call(are_elsewhere, self.ids_of(given), *others))
+
+    def _is_asked(self, logger: Variable, example: Any) -> None:
+        """A part of a logger is read."""
+        if logger not in self.asked:
+            self.asked.add(logger)
+            if logger not in self.slots:
+                self.require_elsewhere(logger, example, self.references)
+
+    def _is_read(self, outside: Variable) -> bool:
+        """Whether a derivative may be missed in what is from outside: not in a logger that is only told things."""
+        return type(self.types[outside].example) not in _TOLD or outside in self.asked
+
+    def _with_examples(self, operands: list[Variable]) -> dict[Variable, Any]:
+        return dict(zip(operands, self._examples(operands)))
 
     def _examples(self, operands: list[Variable]) -> list[Any]:
         return [self.types[x].example for x in operands]
@@ -371,7 +393,8 @@ class Prologue(LoadedFunctions):
         if type(value) is MappingProxyType:
             shown = self.call(behind, operand)
             self.require_same(self.call(type, shown), type(behind(value)))
-            self.require_elsewhere(shown, [*self.references, *(x for x in self.taken if x in self.slots)])
+            slots = self._with_examples([x for x in self.taken if x in self.slots])
+            self.require_elsewhere(shown, behind(value), self.references | slots)
         abstract = described(value, self.one_way, ("outside", id(value)) in self.changed)
         if isinstance(abstract, Outside) and ("outside", id(value)) in self.changed:
             abstract = common([value]) or abstract
@@ -396,7 +419,8 @@ class Prologue(LoadedFunctions):
             abstract = _of_copy(abstract, value)
         held = bool(sites_in(abstract)) and not (self.flat and is_flat(abstract))
         if self.references and (held or isinstance(abstract, Outside) and not self.flat):
-            self.require_elsewhere(operand, list(self.references))
+            if type(value) not in _TOLD:
+                self.require_elsewhere(operand, value, self.references)
         elif isinstance(abstract, (Reference, Outside)):
             for reference in self.references:
                 if reference is not operand:

@@ -7,9 +7,10 @@ import logging
 import types
 
 import pytest
-from specialised_cases import is_specialised
+from specialised_cases import GENERIC, is_specialised
 
 import autodiff_hook as ad
+from autodiff_hook import reports
 
 LOG = logging.getLogger("talking")
 
@@ -74,6 +75,55 @@ def test_loggers_that_are_silent_about_objects(caplog):
     with caplog.at_level(logging.DEBUG, "talking"):
         assert [ad.gradient(may_show_an_object, 2.0, model)[0] for _ in range(3)] == [3.0] * 3
     assert len(caplog.records) == 3
+
+
+def tells_the_family(x, model):
+    if x < 0:
+        logging.getLogger("family").warning("odd")
+        LOG.warning("odd")
+    return x * model.k
+
+
+def reads_of_the_family(x, model):
+    return x * model.k * logging.getLogger("family").factor
+
+
+class OfAFamily:
+    """It holds a logger, which knows the others of its family, and the root, which knows all."""
+
+    def __init__(self, k):
+        self.k, self.log = k, logging.getLogger("family.member")
+
+
+def test_loggers_that_an_argument_reaches():
+    model = OfAFamily(3.0)
+    with reports.collecting() as told:
+        assert [ad.gradient(tells_the_family, x, model)[0] for x in (1.0, 2.0, 3.0)] == [3.0] * 3
+    assert GENERIC or [each.kind for each in told] == ["typed"]
+    assert [ad.gradient(tells_the_family, x, model)[0] for x in (-1.0, 3.0)] == [3.0] * 2
+    assert [ad.jvp(tells_the_family, (x, model), (1.0, None))[1] for x in (1.0, 2.0)] == [3.0] * 2
+    logging.getLogger("family").factor = 2.0
+    assert [ad.gradient(reads_of_the_family, x, Talking(3.0))[0] for x in (1.0, 2.0, 3.0)] == [6.0] * 3
+    assert is_specialised(reads_of_the_family)
+    assert [ad.gradient(reads_of_the_family, x, model)[0] for x in (1.0, 2.0, 3.0)] == [6.0] * 3
+
+
+def holds_what_is_outside(x, model):
+    return x * model.k * SHARED.k if model.k > 0 else x
+
+
+SHARED = Talking(2.0)
+
+
+def test_what_is_outside_and_an_argument_is_refused_once():
+    """Else a program would be made at each call, whose guards let nothing in."""
+    model = Talking(3.0)
+    model.shared = SHARED
+    with reports.collecting() as told:
+        for _ in range(3):
+            with pytest.raises(ad.NotDifferentiable, match="two cannot be told apart"):
+                ad.gradient(holds_what_is_outside, 2.0, model)
+    assert [each.kind for each in told].count("typed") <= 1
 
 
 def to_what_it_makes(x, model):
