@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import random
+import types
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,17 @@ def of_modules(x):
     for i in range(10):
         total += x * random.random() + math.sin(x * random.gauss(0.0, 1.0)) * random.uniform(i, 20)
     return total + float(np.sum(np.exp(x * np.random.normal(size=3)))) + x * np.random.rand() * np.random.sample()
+
+
+def of_another_module(x):
+    total = SETTINGS.rng.normal() * x
+    for _ in range(3):
+        total += SETTINGS.old.uniform(0, 1) * math.sin(x) * SETTINGS.plain.random()
+    return total
+
+
+SETTINGS = types.ModuleType("settings")
+SETTINGS.rng, SETTINGS.old, SETTINGS.plain = NEW, OLD, PLAIN
 
 
 def captured(x):
@@ -187,7 +199,7 @@ def counted(x):
 
 COUNTER = Counting()
 TYPED = [of_modules, captured, with_parameters, unused, independent, seeded, by_other_names, left_early, metropolis]
-TYPED += [chosen, shuffled, within_a_generator, in_a_list, counted, in_containers_of_many_kinds]
+TYPED += [of_another_module, chosen, shuffled, within_a_generator, in_a_list, counted, in_containers_of_many_kinds]
 TYPED.append(taken_over)
 
 

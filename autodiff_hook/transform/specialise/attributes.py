@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
+from autodiff_hook.runtime.altering import GENERATORS
 from autodiff_hook.runtime.lookup import dictionary_of, find_in_type, getter_of, has_in_type, home_of, is_plainly
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.specialise import altered, assigned, dicts, several
@@ -295,14 +296,15 @@ def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> A
         raise Refused("the attributes of a function as a dict")
     found = getattr(owner, name, None)
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
-    data = values or type(found) is np.ndarray or issubclass(type(found), TextIOBase) or is_object(inf.world, found)
-    if data or inf.one_way and isinstance(owner, type) and _is_data(found):
+    tool = issubclass(type(found), TextIOBase) or type(found) in GENERATORS
+    data = values or tool or type(found) is np.ndarray or is_object(inf.world, found)
+    if data or inf.one_way and isinstance(owner, (type, ModuleType)) and _is_data(found):
         return alias(inf, s, inf.world.part(Constant(owner), owner, name, False))
     return known_as(inf, s, inf.world.attribute(owner, name))
 
 
 def _is_data(found: Any) -> bool:
-    """Whether an attribute of a class is an object like those that instances have."""
+    """Whether an attribute of a class or a module is an object like those that instances have."""
     cls = type(found)
     code = callable(found) or hasattr(cls, "__get__") or isinstance(found, ModuleType)
     return found is not None and not code and (cls.__module__ != "builtins" or cls is set)
