@@ -407,6 +407,22 @@ def test_lists_from_outside_that_are_compared():
         check(compared_lists, 0.3, [1.0, 4.0])
 
 
+def compared_with_arrays(x, given):
+    best, held = [x, 2.0], [given]
+    rows = np.array([[x, 1.0], [x * x, 2.0], [1.0, 3.0]])
+    total = np.sum(rows[[bool(np.all(best == row)) or bool(np.any((x, 3.0) == row)) for row in rows]])
+    total += np.sum(rows[best <= rows]) * np.sum(np.array([x, 5.0]) != best)
+    best.append(x)
+    return total * best[2] + ([given] == np.int64(1)).sum() * x + (np.array([given, 2]) > held).sum() * x
+
+
+def test_lists_and_tuples_are_compared_with_arrays_element_by_element():
+    for x, given in ((0.3, 1), (1.7, 2)):
+        check(compared_with_arrays, x, given)
+    with pytest.raises(ValueError, match="broadcast"):
+        ad.gradient(lambda x: x * np.sum([x, x] == np.array([x, x, x])), 0.3)
+
+
 class Measured:
     """Keeps its length, and of which ends it is."""
 

@@ -13,6 +13,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, number_types
+from autodiff_hook.transform.specialise.objects import is_from_numpy
 from autodiff_hook.transform.specialise.plans import alias, known_as
 
 
@@ -31,6 +32,10 @@ def compare(inf: Path, s: Statement) -> Abstract | None:
     if by_method is not None:
         return alias(inf, s, by_method)
     held = any(isinstance(v, Container) or x in inf.tuples for v, x in zip(values, s.operands))
+    if held and any(map(is_from_numpy, values)):
+        # Lists and tuples leave it to NumPy, which compares element by element.
+        s.operands = [inf.frozen(inf.plain(x), opened=True) for x in s.operands]
+        return None
     if held or all(map(_is_dict, values)):
         sequences = [sequence_of(inf, x) for x in s.operands]
         if s.data not in ("==", "!=") and sequences[0] is sequences[1] is not None:
