@@ -18,6 +18,7 @@ from autodiff_rules.numpy.powers import log_or_zero, slope_by_base
 from autodiff_rules.numpy.rearranging import diagonal_matrix
 from autodiff_rules.numpy.reductions import std_tangent, var_tangent
 from autodiff_rules.numpy.selection import clip_tangent
+from autodiff_rules.numpy.windows import added_windows
 
 FIRST = "trapezoid block concatenate stack column_stack tile repeat diag compress take_along_axis"
 """What is linear in its first argument, whatever the others are."""
@@ -84,7 +85,7 @@ frule(
 )
 
 frule(np.einsum, None, LINEAR)
-frule((scatter_add, scatter_along), None, None, None, LINEAR)
+frule((scatter_add, scatter_along, added_windows), None, None, None, LINEAR)
 frule(diagonal_matrix, None, None, None, None, None, LINEAR)
 frule(sum, lambda ẋ, z, x, start: sum(ẋ), lambda ẏ, z, x, start: ẏ)
 frule(np.linalg.norm, lambda ẋ, y, x, ord, axis, keepdims: norm_tangent(ẋ, y, x, ord, axis, keepdims))

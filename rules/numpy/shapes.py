@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, linear, pure
 from autodiff_hook.registry import nondifferentiable, rrule
 from autodiff_hook.runtime.spreading import first_spread
-from autodiff_hook.signatures import Array
 from autodiff_rules._definitions import defines
 from autodiff_rules.numpy._shared import reshaped, unbroadcast
 from autodiff_rules.numpy.indexing import numbered, take_cotangent
@@ -103,15 +101,6 @@ def broadcast_of_class(array, shape, subok, readonly):
     return shown
 
 
-linear(
-    np.lib.stride_tricks.sliding_window_view,
-    "x, window_shape, axis=None, *, subok=False, writeable=False",
-    lambda ȳ, x, window_shape, axis: take_cotangent(
-        ȳ, x, np.lib.stride_tricks.sliding_window_view(numbered(x), window_shape, axis), None
-    ),
-)
-
-
 cotangents(np.broadcast_arrays, "*args, subok=False", 0, args=lambda ȳ, args: unbroadcast_back(ȳ, args))
 
 
@@ -142,23 +131,3 @@ def reshaped_back(ȳ, arrays):
     """The cotangents of arrays that were given axes of length 1, one array bare."""
     cotangents = (ȳ,) if len(arrays) == 1 else ȳ
     return tuple([None if c is None else unbroadcast(c.reshape(np.shape(x)), x) for c, x in zip(cotangents, arrays)])
-
-
-@cotangents(np.lib.stride_tricks.as_strided, "x, shape=None, strides=None, subok=False, writeable=True", ((Array,),))
-def as_strided_cotangent(ȳ, x, shape, strides):
-    return take_cotangent(ȳ, x, strided_places(x, shape, strides), None)
-
-
-@nondifferentiable
-def strided_places(x, shape, strides):
-    """Which elements of ``x``, row by row, the elements of a strided view are."""
-    if not x.flags.c_contiguous:
-        raise NotDifferentiable("np.lib.stride_tricks.as_strided is differentiable for arrays in C order: np.array(x)")
-    shape, strides = x.shape if shape is None else shape, x.strides if strides is None else strides
-    places = np.zeros(shape, int)
-    for axis, (length, stride) in enumerate(zip(places.shape, strides)):
-        steps = stride * np.arange(length)
-        places += steps.reshape([-1 if i == axis else 1 for i in range(places.ndim)])
-    if np.any(places % x.itemsize) or np.any((places < 0) | (places >= x.nbytes)):
-        raise NotDifferentiable("np.lib.stride_tricks.as_strided leads out of the array")
-    return places // x.itemsize

@@ -16,7 +16,7 @@ from autodiff_hook.extend import (
     typed,
     viewing,
 )
-from autodiff_rules.numpy import _shared, arithmetic, extremes, indexing, rearranging
+from autodiff_rules.numpy import _shared, arithmetic, extremes, indexing, rearranging, windows
 from autodiff_rules.numpy.sum_shortcuts import DOUBLE, FALSE, NONE, NUMBER, TRUE, ZERO, reduced, summed, total
 
 NOTHING = Constant(np._NoValue)
@@ -35,7 +35,7 @@ effects(np.add.at, np.put_along_axis, np.put, np.copyto, np.fill_diagonal)
 ranks(np.ndim)
 harmless(np.add.reduce, np.mean)
 fresh(np.add.reduce, np.maximum.reduce, np.minimum.reduce)
-fresh(indexing.scatter_add, indexing.scatter_along)
+fresh(indexing.scatter_add, indexing.scatter_along, windows.added_windows)
 
 
 # Cotangents like a value
@@ -272,7 +272,7 @@ def scattered(site, shape, index, c):
     return out
 
 
-@typed(indexing.scatter_add, rearranging.diagonal_matrix)
+@typed(indexing.scatter_add, windows.added_windows, rearranging.diagonal_matrix)
 def scattered_typing(site, shape, dtype, *placed):
     known = site.fact(shape)
     return ArrayFact(DOUBLE, known.dims) if isinstance(known, ShapeFact) and is_double_dtype(site, dtype) else None

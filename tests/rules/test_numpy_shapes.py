@@ -14,7 +14,7 @@ from autodiff_hook.api import generic_gradient
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.spreading import first_spread
 from autodiff_hook.testing import check_rule
-from autodiff_rules.numpy import indexing
+from autodiff_rules.numpy import indexing, windows
 
 X = normal(3, 4, 5)
 M = normal(2, 3)
@@ -38,6 +38,9 @@ CASES = [
     *(Case(operator.getitem, x, 1) for x in (normal(3), single(3), complexes(3), np.array([1, 2, 3]), normal(2, 0))),
     Case(operator.getitem, normal(), ()),
     *(Case(indexing.scatter_add, (3,), np.dtype(float), i, normal(2)) for i in ([0, 0], slice(2), np.array([2, 1]))),
+    *(Case(windows.added_windows, (6,), np.dtype(float), (1, k), normal(4, 3)) for k in (0, 1)),
+    *(Case(windows.added_windows, (6,), np.dtype(float), (k, 1), normal(2, 2)) for k in (2, 3)),
+    Case(windows.added_windows, (4, 3), np.dtype(complex), (3, 1, 3, 1), complexes(3, 2, 2, 2)),
     Case(indexing.scatter_along, M, np.array([[1], [0]]), 1, normal(2, 1)),
     *(Case(f, M, (3, 2)) for f in (np.reshape, np.ndarray.reshape)),
     *(Case(np.reshape, M, (3, -1), order, layouts=order != "A") for order in "CFA"),
@@ -68,6 +71,8 @@ CASES = [
     *(Case(np.lib.stride_tricks.sliding_window_view, x, 2) for x in (normal(4), [1.0, 2.0, 3.0])),
     Case(np.lib.stride_tricks.sliding_window_view, normal(4, 3), (2, 2)),
     Case(np.lib.stride_tricks.sliding_window_view, normal(4, 3), 2, axis=0),
+    Case(np.lib.stride_tricks.sliding_window_view, normal(5), (2, 3), axis=(0, 0)),
+    *(Case(np.lib.stride_tricks.sliding_window_view, x, 4) for x in (normal(9), normal(4), single(5), complexes(6))),
     *(Case(np.broadcast_to, x, (2, 3)) for x in (normal(3), 2.0, normal(2, 1), [1.0, 2.0, 3.0])),
     Case(np.broadcast_arrays, normal(3), normal(2, 1)),
     *(Case(first_spread, x, normal(2, 1), 1.0) for x in (normal(3), 2.0, normal(2, 1), complexes(3))),
