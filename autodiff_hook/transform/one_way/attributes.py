@@ -36,6 +36,7 @@ from autodiff_hook.transform.specialise.objects import (
     is_slot,
     keeps_number,
     look,
+    written,
 )
 from autodiff_hook.transform.specialise.wording import named
 
@@ -49,7 +50,7 @@ def attribute(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> O
 
 def looks_up(inf: Path, value: Fresh | Outside) -> bool:
     """Whether a class looks up all attributes by code of its own, ``__getattribute__``."""
-    return type(look(inf, value.cls, "__getattribute__")) is FunctionType
+    return written(inf, value.cls, "__getattribute__") is not None
 
 
 def _by_itself(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> Operand:
@@ -58,8 +59,8 @@ def _by_itself(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
     try:
         return inf.call(Constant(look(inf, value.cls, "__getattribute__")), [owner, Constant(name)])
     except Raised as raised:
-        hook = look(inf, value.cls, "__getattr__")
-        if not issubclass(raised.cls, AttributeError) or type(hook) is not FunctionType:
+        hook = written(inf, value.cls, "__getattr__")
+        if not issubclass(raised.cls, AttributeError) or hook is None:
             raise
         return inf.call(Constant(hook), [owner, Constant(name)])
 

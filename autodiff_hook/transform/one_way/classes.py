@@ -14,7 +14,7 @@ from autodiff_hook.transform.one_way.trail import done
 from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Error, Fresh, Instance
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.lattice import known
-from autodiff_hook.transform.specialise.objects import ABSTRACT, look
+from autodiff_hook.transform.specialise.objects import ABSTRACT, look, written
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
@@ -116,7 +116,7 @@ def _blank(inf: Path, cls: type) -> Variable:
 
 def number(inf: Path, cls: type, args: Args) -> Variable:
     """A new object of a class derived from ``float``, which is a float to all that only computes with it."""
-    if any(type(look(inf, cls, name)) is FunctionType for name in _CONVERSIONS):
+    if any(written(inf, cls, name) for name in _CONVERSIONS):
         raise Refused(f"{named(cls)} says by itself which number it is")
     value = inf.call(Constant(float), args)
     made = instance(inf, cls)

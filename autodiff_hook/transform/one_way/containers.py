@@ -16,7 +16,7 @@ from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.one_way.hashes import ObjectKey
 from autodiff_hook.transform.one_way.held import held_by, is_answered_by_base, is_derived
 from autodiff_hook.transform.one_way.identities import is_alone, itself
-from autodiff_hook.transform.one_way.operators import is_object
+from autodiff_hook.transform.one_way.operators import is_object, own_method
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, done, is_container, is_open
 from autodiff_hook.transform.specialise.abstract import (
@@ -38,7 +38,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.constants import members
 from autodiff_hook.transform.specialise.lattice import leaves_in, number_types
 from autodiff_hook.transform.specialise.lists import WHOLE
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import look, written
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.program import LOAD, STRUCTURAL
 from autodiff_hook.transform.specialise.wording import named
@@ -229,8 +229,7 @@ def as_key(inf: Path, operand: Operand) -> Any:
         return itself(inf, operand)
     if is_itself(inf, operand):
         return operand
-    value = inf.type_of(operand)
-    if is_object(value) and type(look(inf, value.cls, "__hash__")) is FunctionType:
+    if own_method(inf, operand, "__hash__"):
         return ObjectKey(inf, operand)
     if operand in inf.tuples:
         return tuple([as_key(inf, x) for x in inf.tuples[operand]])
@@ -242,8 +241,8 @@ def as_place(inf: Path, operand: Operand, held: Any) -> Any:
     value = inf.type_of(operand)
     if not is_object(value) or not isinstance(held, (list, tuple, deque)):
         return as_key(inf, operand)
-    method = look(inf, value.cls, "__index__")
-    if type(method) is FunctionType:
+    method = written(inf, value.cls, "__index__")
+    if method is not None:
         return inf.pin(inf.call(Constant(operating.converted), [operand, Constant(method), Constant(int)]))
     if has_in_type(value.cls, "__index__"):
         raise Refused(f"{named(value)} as an index")

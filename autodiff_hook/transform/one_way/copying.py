@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from types import FunctionType, MemberDescriptorType
+from types import MemberDescriptorType
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +14,7 @@ from autodiff_hook.transform.one_way.building import is_buildable, is_container_
 from autodiff_hook.transform.one_way.classes import instance
 from autodiff_hook.transform.one_way.containers import as_key, pairs, parts
 from autodiff_hook.transform.one_way.held import base_of, is_derived
-from autodiff_hook.transform.one_way.operators import is_object
+from autodiff_hook.transform.one_way.operators import is_object, own_method
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import is_open
 from autodiff_hook.transform.specialise.abstract import (
@@ -29,7 +29,7 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.objects import is_copied_plainly, is_set_by_code, look
+from autodiff_hook.transform.specialise.objects import is_copied_plainly, is_set_by_code, look, written
 from autodiff_hook.transform.specialise.program import IN_ITS_ORDER
 from autodiff_hook.transform.specialise.wording import named
 
@@ -37,8 +37,8 @@ from autodiff_hook.transform.specialise.wording import named
 def copied_alone(inf: Path, operand: Operand) -> Operand | None:
     """The copy of what holds nothing else, or of an object with what that holds; None if it is not such."""
     value = inf.type_of(operand)
-    own = look(inf, value.cls, "__copy__") if is_object(value) else None
-    if type(own) is FunctionType:
+    own = own_method(inf, operand, "__copy__")
+    if own is not None:
         return inf.call(Constant(own), [operand])
     if is_object(value) and is_plainly_copied(inf, value.cls, "__copy__"):
         made = instance(inf, value.cls)
@@ -127,8 +127,8 @@ def copied(inf: Path, operand: Operand, copies: Copies) -> Operand:
 
 def _copied_by_itself(inf: Path, operand: Operand, value: Fresh | Outside) -> Operand:
     """What ``__deepcopy__`` of a class gives, if that is the very object."""
-    method = look(inf, value.cls, "__deepcopy__")
-    made = inf.call(Constant(method), [operand, inf.made(dict, {})]) if type(method) is FunctionType else None
+    method = written(inf, value.cls, "__deepcopy__")
+    made = None if method is None else inf.call(Constant(method), [operand, inf.made(dict, {})])
     if made is None or inf.final(made) is not inf.final(operand):
         raise Refused(f"a deep copy of {named(value)}")
     return operand

@@ -48,7 +48,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.inlining import implementation
-from autodiff_hook.transform.specialise.objects import UNARY_DUNDERS, look, look_after, receiver_class
+from autodiff_hook.transform.specialise.objects import UNARY_DUNDERS, look, look_after, receiver_class, written
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
 from autodiff_hook.transform.specialise.wording import named
 
@@ -75,8 +75,7 @@ def step(inf: Path, s: Statement) -> Abstract | None:
 def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
     """What the class of an array says, in Python, of an operation."""
     value = inf.type_of(operand)
-    found = look(inf, value.cls, name) if is_derived(value, inf) else None
-    return found if type(found) is FunctionType else None
+    return written(inf, value.cls, name) if is_derived(value, inf) else None
 
 
 def _binary(inf: Path, s: Statement) -> Abstract | None:
@@ -107,7 +106,7 @@ def _in_place(inf: Path, s: Statement, name: str) -> Abstract | None:
     if asked is not None:
         return asked
     if is_derived(value, inf):
-        if not isinstance(value, Fresh) or type(look(inf, value.cls, "__array_wrap__")) is FunctionType:
+        if not isinstance(value, Fresh) or written(inf, value.cls, "__array_wrap__"):
             raise Refused("an array of a derived class is changed in place")
         inf.perform("inplace", [array_of(inf, left, value), plainly(inf, right)], s.data)
         return alias(inf, s, left)

@@ -18,7 +18,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import MISSING, Abstract, Array, Container, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import example_of, inert_class, number_types
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import look, written
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.trying import example_for, tried
 from autodiff_hook.transform.specialise.wording import named
@@ -163,8 +163,8 @@ def _classed(inf: Path, function: Any, given: list[tuple[Operand, Any]], found: 
         source = Constant(None)
     if source is None:
         raise Refused(f"{named(function)} makes an array of {named(cls)} of others")
-    wrap = look(inf, cls, "__array_wrap__")
-    if type(wrap) is FunctionType and not overrides.only_shows(function):
+    wrap = written(inf, cls, "__array_wrap__")
+    if wrap is not None and not overrides.only_shows(function):
         return _wrapped(inf, wrap, function, source, [x for x, _ in given], result)
     made = made_array(inf, cls, result, source)
     _require_same(function, np.asarray(found), example_of(inf.type_of(inf.numbers[made])))

@@ -15,7 +15,7 @@ from autodiff_hook.transform.one_way.trail import Standing
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Instance, Known, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import written
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -79,8 +79,8 @@ def require_silent(inf: Path, items: list[Operand], before: Any) -> None:
 
 def hash_method(inf: Path, value: Fresh | Outside) -> FunctionType:
     """The ``__hash__`` of an object, which has to be Python code."""
-    method = look(inf, value.cls, "__hash__")
-    if type(method) is not FunctionType:
+    method = written(inf, value.cls, "__hash__")
+    if method is None:
         raise Refused(f"the hash of {named(value)}")
     return method
 

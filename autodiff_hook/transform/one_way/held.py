@@ -11,7 +11,7 @@ from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import look, written
 from autodiff_hook.transform.specialise.wording import named
 
 _BUILTIN: Final = (tuple, list, dict)
@@ -60,7 +60,7 @@ def of_base(cls: type, name: str) -> Any:
 def is_missed_by_code(inf: Path, operand: Operand) -> bool:
     """Whether the class of a dict says, in Python, what is where a key is not."""
     value = inf.type_of(operand)
-    return is_derived(value) and type(look(inf, value.cls, "__missing__")) is FunctionType
+    return is_derived(value) and written(inf, value.cls, "__missing__") is not None
 
 
 def item_that_is_missing(inf: Path, operand: Operand, key: Operand) -> Operand:

@@ -30,7 +30,7 @@ from autodiff_hook.transform.one_way.trail import Raised, done, is_container
 from autodiff_hook.transform.specialise import records
 from autodiff_hook.transform.specialise.abstract import Abstract, Array, Container, Fresh, List, Lookup, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
-from autodiff_hook.transform.specialise.objects import look
+from autodiff_hook.transform.specialise.objects import look, written
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
@@ -118,8 +118,7 @@ def step_of(inf: Path, kind: Abstract) -> FunctionType | None:
 
 
 def _method(inf: Path, kind: Abstract, name: str) -> FunctionType | None:
-    found = look(inf, kind.cls, name) if isinstance(kind, (Fresh, Outside)) and not is_container(kind.cls) else None
-    return found if type(found) is FunctionType else None
+    return written(inf, kind.cls, name) if isinstance(kind, (Fresh, Outside)) and not is_container(kind.cls) else None
 
 
 def _by_index(inf: Path, operand: Operand, at: FunctionType) -> Iterator[Operand]:
@@ -191,14 +190,11 @@ def backwards(inf: Path, operand: Operand) -> Iterator[Operand]:
     """The items from the last that there is to the first, as the iteration comes to them."""
     value = inf.type_of(operand)
     if isinstance(value, (Fresh, Outside)):
-        method = look(inf, value.cls, "__reversed__")
-        if type(method) is FunctionType:
+        method = written(inf, value.cls, "__reversed__")
+        if method is not None:
             return _going_on(inf, inf.call(Constant(method), [operand]))
-        if (
-            type(look(inf, value.cls, "__iter__")) is FunctionType
-            or has_in_type(value.cls, "__reversed__")
-            and method is None
-        ):
+        is_denied = has_in_type(value.cls, "__reversed__") and look(inf, value.cls, "__reversed__") is None
+        if is_denied or written(inf, value.cls, "__iter__"):
             raise Refused(f"{named(value)} backwards")
     if operand in inf.iterators or isinstance(value, Container) and value.cls in (set, frozenset):
         raise Raised(TypeError(f"{named(value)} is not reversible"))

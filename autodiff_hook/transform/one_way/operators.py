@@ -15,7 +15,7 @@ from autodiff_hook.transform.one_way.trail import Raised, is_container
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Known, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import is_number_of, plain_types
-from autodiff_hook.transform.specialise.objects import CONVERSIONS, look
+from autodiff_hook.transform.specialise.objects import CONVERSIONS, look, written
 from autodiff_hook.transform.specialise.plans import alias
 from autodiff_hook.transform.specialise.wording import named
 
@@ -67,6 +67,12 @@ def is_object(value: Abstract) -> TypeGuard[Fresh | Outside]:
     return isinstance(value, Fresh) or isinstance(value, Outside) and not is_container(value.cls)
 
 
+def own_method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
+    """What the class of an object has under a name, if that is Python code; None of what is no object."""
+    value = inf.type_of(operand)
+    return written(inf, value.cls, name) if is_object(value) else None
+
+
 def operated(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     """What methods written in Python make of ``a + b``; None if it is not for them to say."""
     left, right = map(inf.type_of, operands)
@@ -114,7 +120,7 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
 
 def converted(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
     """What ``float(a)`` and its kin give, if a method of the object that is written in Python says it."""
-    method = _method(inf, args[0], CONVERSIONS[function])
+    method = own_method(inf, args[0], CONVERSIONS[function])
     if method is None:
         return None
     result = inf.call(Constant(method), args, kwargs)
@@ -128,12 +134,6 @@ def is_not_implemented(inf: Path, operand: Operand) -> bool:
     """Whether a method has said that it does not know what to do."""
     found = inf.type_of(operand)
     return isinstance(found, Known) and found.value is NotImplemented
-
-
-def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
-    value = inf.type_of(operand)
-    found = look(inf, value.cls, name) if is_object(value) else None
-    return found if type(found) is FunctionType else None
 
 
 def _has(inf: Path, operand: Operand, name: str) -> bool:
@@ -179,11 +179,11 @@ _CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 
 def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> Operand | None:
     """What the first method gives that knows what to do; None if none of them is written in Python."""
-    if not any(_method(inf, operands[place], name) for place, name in asked):
+    if not any(own_method(inf, operands[place], name) for place, name in asked):
         return None
     for place, name in asked:
         value, other = inf.type_of(operands[place]), inf.type_of(operands[1 - place])
-        method = _method(inf, operands[place], name)
+        method = own_method(inf, operands[place], name)
         if method is not None:
             result = inf.call(Constant(method), [operands[place], operands[1 - place]])
             if not is_not_implemented(inf, result):

@@ -17,13 +17,13 @@ from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.runtime.native import DISPATCHED
 from autodiff_hook.semantics.operations import BINARY, COMPARE, METHODS, UFUNCS
 from autodiff_hook.transform.one_way.containers import parts
-from autodiff_hook.transform.one_way.operators import is_not_implemented, is_object
+from autodiff_hook.transform.one_way.operators import is_not_implemented, own_method
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Known
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types
-from autodiff_hook.transform.specialise.objects import is_from_numpy, look
+from autodiff_hook.transform.specialise.objects import is_from_numpy
 from autodiff_hook.transform.specialise.overrides import ufunc_of
 from autodiff_hook.transform.specialise.plans import alias, known_as
 from autodiff_hook.transform.specialise.wording import named
@@ -104,18 +104,11 @@ def called(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -
     return None
 
 
-def _method(inf: Path, operand: Operand, name: str) -> FunctionType | None:
-    """What the class of an object says of a protocol."""
-    value = inf.type_of(operand)
-    found = look(inf, value.cls, name) if is_object(value) else None
-    return found if type(found) is FunctionType else None
-
-
 def _in_turn(inf: Path, operands: Iterable[Operand], name: str) -> list[tuple[Operand, FunctionType]]:
     """The objects that are asked, and their methods: one of each class."""
     found: list[tuple[type, Operand, FunctionType]] = []
     for operand in operands:
-        found_here, cls = _method(inf, operand, name), getattr(inf.type_of(operand), "cls", object)
+        found_here, cls = own_method(inf, operand, name), getattr(inf.type_of(operand), "cls", object)
         if found_here is not None and all(cls is not other for other, _, _ in found):
             place = next((i for i, (other, _, _) in enumerate(found) if issubclass(cls, other)), len(found))
             found.insert(place, (cls, operand, found_here))

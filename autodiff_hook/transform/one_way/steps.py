@@ -46,7 +46,7 @@ from autodiff_hook.transform.one_way.members import (
     store_global,
 )
 from autodiff_hook.transform.one_way.methods import METHODS
-from autodiff_hook.transform.one_way.operators import is_not_implemented, is_object, operated
+from autodiff_hook.transform.one_way.operators import is_not_implemented, operated, own_method
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.stores import augmented, note, store
 from autodiff_hook.transform.one_way.trail import ENTERED, done
@@ -169,9 +169,8 @@ def _delitem(inf: Path, s: Statement) -> Abstract:
 
 def _item_by_method(inf: Path, s: Statement, name: str) -> Abstract | None:
     """What the class of an object says of assigning or deleting an item; None if it says nothing in Python."""
-    value = inf.type_of(s.operands[0])
-    method = look(inf, value.cls, name) if is_object(value) else None
-    if type(method) is not FunctionType:
+    method = own_method(inf, s.operands[0], name)
+    if method is None:
         return None
     inf.call(Constant(method), list(s.operands))
     return known_as(inf, s, None)

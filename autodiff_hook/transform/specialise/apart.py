@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from types import FunctionType
 from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
@@ -28,7 +27,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import in_parts, is_virtual, join, number_types
-from autodiff_hook.transform.specialise.objects import look, object_class
+from autodiff_hook.transform.specialise.objects import object_class, written
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.wording import named
 
@@ -96,7 +95,7 @@ def produced(inf: Inference, s: Statement, function: Any, args: Args) -> Stateme
 def is_iterated_by_code(inf: Inference, operand: Operand) -> bool:
     """Whether an ``__iter__`` of Python code begins an iteration over an object."""
     cls = object_class(inf.type_of(operand))
-    return cls is not None and type(look(inf, cls, "__iter__")) is FunctionType
+    return cls is not None and written(inf, cls, "__iter__") is not None
 
 
 def _keys(kind: Tuple | Outside) -> Sequence[Any] | None:

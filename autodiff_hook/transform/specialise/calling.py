@@ -60,7 +60,13 @@ from autodiff_hook.transform.specialise.instances import classes_of
 from autodiff_hook.transform.specialise.kept import is_kept
 from autodiff_hook.transform.specialise.lattice import example_of, known, number_types
 from autodiff_hook.transform.specialise.lengths import arity, is_zipped_plainly, of_one_length
-from autodiff_hook.transform.specialise.objects import array_method, asks_classes, class_of, look, special_method
+from autodiff_hook.transform.specialise.objects import (
+    array_method,
+    asks_classes,
+    class_of,
+    special_method,
+    written,
+)
 from autodiff_hook.transform.specialise.overrides import overridden
 from autodiff_hook.transform.specialise.plans import is_hashable, known_as, require_value, spread
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS, QUESTIONS
@@ -125,8 +131,8 @@ def call(inf: Inference, s: Statement, function: Operand, args: Args, kwargs: Kw
         s.op, s.operands, s.data = "call", [together, *args, *kwargs.values()], tuple(kwargs)
         return call(inf, s, together, args, kwargs)
     if cls is not None and not isinstance(callee, Tuple):
-        method = look(inf, cls, "__call__")
-        if type(method) is FunctionType:
+        method = written(inf, cls, "__call__")
+        if method is not None:
             inf.assume(function)
             return call_known(inf, s, method, [function, *args], kwargs)
     raise Refused(f"a call of {named(callee)}")

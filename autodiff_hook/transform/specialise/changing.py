@@ -27,7 +27,7 @@ from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, is_set, number_types
 from autodiff_hook.transform.specialise.lengths import of_one_length
-from autodiff_hook.transform.specialise.objects import is_copied_plainly, look, object_class
+from autodiff_hook.transform.specialise.objects import is_copied_plainly, object_class, written
 from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_append
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
 from autodiff_hook.transform.specialise.program import ITEMS, Given
@@ -273,8 +273,7 @@ def _copied_deeply(inf: Inference, s: Statement, args: Args) -> Abstract | None:
 def copying(inf: Inference, function: Any, args: Args, kwargs: Kwargs) -> FunctionType | None:
     """The method by which an object says how it is copied by ``copy.copy``."""
     cls = object_class(inf.type_of(args[0])) if function is copy.copy and len(args) == 1 and not kwargs else None
-    own = look(inf, cls, "__copy__") if cls is not None else None
-    return own if type(own) is FunctionType else None
+    return written(inf, cls, "__copy__") if cls is not None else None
 
 
 def _object_copied(inf: Inference, s: Statement, owner: Operand, function: Any) -> Abstract | None:

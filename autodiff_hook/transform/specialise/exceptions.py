@@ -9,7 +9,7 @@ from autodiff_hook.ir.types import Args, Constant, Operand, Statement, Variable
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Instance, Known, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.infer import Inference
-from autodiff_hook.transform.specialise.objects import look, lookup, read
+from autodiff_hook.transform.specialise.objects import lookup, read, written
 from autodiff_hook.transform.specialise.plans import known_as, pure, require_inert, spread
 from autodiff_hook.transform.specialise.raising import classes_of_clause, kind_of
 
@@ -67,7 +67,7 @@ def shown(inf: Inference, s: Statement, operand: Operand) -> Operand:
         return inf.before(s, "build_tuple", [shown(inf, s, x) for x in spread(inf, operand)])
     if not isinstance(kind, Fresh) or kind_of(kind) is None:
         return operand
-    if any(type(look(inf, kind.cls, name)) is FunctionType for name in ("__str__", "__repr__", "__format__")):
+    if any(written(inf, kind.cls, name) for name in ("__str__", "__repr__", "__format__")):
         raise Refused(f"{kind.cls.__qualname__} says itself what it shows")
     how, args = read(inf, s, kind, "args")
     if how != "field":

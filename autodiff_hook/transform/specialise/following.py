@@ -9,7 +9,6 @@ import heapq
 import itertools
 import math
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -45,7 +44,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Code, Refused
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import SETS, built_class, inert_class, is_number_of, is_set, plain_types
-from autodiff_hook.transform.specialise.objects import look, object_class
+from autodiff_hook.transform.specialise.objects import object_class, written
 from autodiff_hook.transform.specialise.plans import alias, items_of, pure, require_inert
 from autodiff_hook.transform.specialise.program import Given
 
@@ -87,7 +86,7 @@ def listed(inf: Inference, s: Statement, function: Any, args: Args, kwargs: Kwar
 def _is_iterated(kind: Abstract, inf: Inference) -> bool:
     """Whether a value is an iterator, or an object of which code gives one."""
     cls = object_class(kind)
-    own = cls is not None and type(look(inf, cls, "__iter__")) is FunctionType
+    own = cls is not None and written(inf, cls, "__iter__") is not None
     return own or isinstance(kind, (Producer, Iterator)) or isinstance(kind, Dict) and is_set(kind)
 
 
@@ -107,9 +106,9 @@ def truth(inf: Inference, kind: Abstract, negated: bool) -> Code | None:
     cls = object_class(kind)
     if cls is None:
         return None
-    if type(look(inf, cls, "__bool__")) is FunctionType:
+    if written(inf, cls, "__bool__"):
         return operating.fails if negated else operating.holds
-    if type(look(inf, cls, "__len__")) is FunctionType:
+    if written(inf, cls, "__len__"):
         return operating.is_empty if negated else operating.is_filled
     return None
 

@@ -105,6 +105,12 @@ def look(inf: Inference, cls: type, name: str) -> Any:
     return found
 
 
+def written(inf: Inference, cls: type, name: str) -> FunctionType | None:
+    """What a class has under a name, if that is Python code."""
+    found = look(inf, cls, name)
+    return found if type(found) is FunctionType else None
+
+
 def decides_alone(found: Any) -> bool:
     """Whether a descriptor that a class has, written in Python, says alone how an attribute is read and assigned."""
     methods = [find_in_type(type(found), name) for name in ("__get__", "__set__")]
@@ -323,9 +329,8 @@ def array_method(inf: Inference, function: Any, value: Abstract) -> FunctionType
     cls = object_class(value)
     if cls is None or not has_in_type(cls, "__array__") or cls.__mro__[-2].__flags__ & HEAP_TYPE == 0:
         return None
-    found, others = look(inf, cls, "__array__"), [look(inf, cls, name) for name in _PROTOCOLS]
-    is_asked = type(found) is FunctionType and not any(others) and not hands_on(function, cls)
-    return found if is_asked else None
+    is_asked = not any([look(inf, cls, name) for name in _PROTOCOLS]) and not hands_on(function, cls)
+    return written(inf, cls, "__array__") if is_asked else None
 
 
 _PROTOCOLS: Final = (
@@ -343,12 +348,12 @@ def special_method(
     if function in (iter, next) and len(types) > 1:
         return None
     if function in UNARY_DUNDERS and first is not None:
-        found = look(inf, first, UNARY_DUNDERS[function])
-        if type(found) is FunctionType and function in _KINDS:
-            return operating.converted, [*args, Constant(found), Constant(function)]
-        if type(found) is FunctionType and function is len:
-            return operating.length, [*args, Constant(found)]
-        return (found, args) if type(found) is FunctionType else None
+        method = written(inf, first, UNARY_DUNDERS[function])
+        if method is not None and function in _KINDS:
+            return operating.converted, [*args, Constant(method), Constant(function)]
+        if method is not None and function is len:
+            return operating.length, [*args, Constant(method)]
+        return None if method is None else (method, args)
     if function not in _OPERATORS:
         return None
     compares = function not in BINARY.values()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +16,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.dividing import is_of_several
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import known
-from autodiff_hook.transform.specialise.objects import class_of, is_from_numpy, look
+from autodiff_hook.transform.specialise.objects import class_of, is_from_numpy, look, written
 from autodiff_hook.transform.specialise.plans import is_hashable, items_of, spread
 
 Call = tuple[Any, list[Operand], dict[str, Operand]]
@@ -92,7 +91,7 @@ def _classes(inf: Inference, asked: list[Operand]) -> list[type]:
 
 def _asked(inf: Inference, asked: list[Operand], classes: list[type], name: str) -> tuple[Operand | None, Operand]:
     """The first object whose class has a method written in Python, and that method; None if there is none."""
-    found = [cls for cls in classes if cls is not np.ndarray and type(look(inf, cls, name)) is FunctionType]
+    found = [cls for cls in classes if cls is not np.ndarray and written(inf, cls, name)]
     if len(found) > 1:
         raise Refused(f"{name} of objects of several classes")
     receiver = next((x for x in asked if _class(inf.type_of(x)) in found), None)

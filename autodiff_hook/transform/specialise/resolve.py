@@ -75,7 +75,7 @@ from autodiff_hook.transform.specialise.members import (
     method_call,
     method_loaded,
 )
-from autodiff_hook.transform.specialise.objects import look, object_class
+from autodiff_hook.transform.specialise.objects import look, object_class, written
 from autodiff_hook.transform.specialise.places import is_assigned, place_of
 from autodiff_hook.transform.specialise.plans import (
     alias,
@@ -292,8 +292,8 @@ def _get_iter(inf: Inference, s: Statement) -> Abstract | None:
     if isinstance(kind, Producer):
         return alias(inf, s, s.operands[0])
     cls = object_class(kind)
-    method = None if cls is None else look(inf, cls, "__iter__")
-    if type(method) is FunctionType and not inf.one_way:
+    method = None if cls is None else written(inf, cls, "__iter__")
+    if method is not None and not inf.one_way:
         inf.assume(s.operands[0])
         begun = Statement("call", [Constant(method), *s.operands], Variable(), (), s.position)
         s.op, s.operands, s.data = "call", [Constant(iterating.stepped), begun.made], ()

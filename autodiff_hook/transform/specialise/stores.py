@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import FunctionType
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +15,7 @@ from autodiff_hook.transform.specialise.calling import call_known
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.lattice import built_class, inert_class, is_number_of, number_types
-from autodiff_hook.transform.specialise.objects import look, object_class
+from autodiff_hook.transform.specialise.objects import object_class, written
 from autodiff_hook.transform.specialise.parts import rank_of
 from autodiff_hook.transform.specialise.plans import spread
 from autodiff_hook.transform.specialise.program import STORE
@@ -40,8 +39,8 @@ def store(inf: Inference, s: Statement) -> Abstract | None:
         redirect(inf, s)
     owner, key, value = map(inf.type_of, s.operands)
     cls = object_class(owner)
-    method = None if cls is None else look(inf, cls, "__setitem__")
-    if type(method) is FunctionType:
+    method = None if cls is None else written(inf, cls, "__setitem__")
+    if method is not None:
         inf.assume(s.operands[0])
         return inline_call(inf, s, method, list(s.operands), {})
     if isinstance(owner, Outside) and owner.cls is dict and isinstance(key, Known) and type(key.value) is str:
