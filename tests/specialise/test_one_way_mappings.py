@@ -28,6 +28,11 @@ def ends(x):
     d.move_to_end("a")
     first, v = d.popitem(last=False)
     last, w = d.popitem()
+    d.move_to_end("b")
+    try:
+        OrderedDict().popitem()
+    except KeyError:
+        w = w * x
     return v * x + w * w * sum(d.values()) + len(first + last) * x + len(d)
 
 
@@ -55,7 +60,7 @@ def counted(x):
     c.update("aab")
     c.update({"z": 3})
     (first, n), (_, m) = c.most_common(2)
-    return x * n + x * x * m + c["nothing"] * x + (x if first == "a" else 0.0) + len(c)
+    return x * n + x * x * m + c["nothing"] * x + (x if first == "a" else 0.0) + len(c) + len(c.most_common(-1)) * x
 
 
 def counts_with_derivatives(x):

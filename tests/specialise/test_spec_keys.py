@@ -92,7 +92,7 @@ def weighed(x, y):
     total = 0.0
     for place, (k, w) in enumerate(weights.most_common(2)):
         total += w * w * k + place * w
-    return total + weights.get(9, x) + weights.pop(1)
+    return total + weights.get(9, x) + weights.pop(1) + len(weights.most_common(-1)) * x
 
 
 def set_of_items(x, y):

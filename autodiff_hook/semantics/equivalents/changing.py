@@ -218,7 +218,7 @@ def total(counts: Any) -> Any:
 def most_common(counts: Any, n: Any = None) -> Any:
     """``Counter.most_common``."""
     found = sorted(counts.items(), key=lambda item: item[1], reverse=True)
-    return found if n is None else found[:n]
+    return found if n is None else found[: max(n, 0)]
 
 
 def add_all(items: Any, iterable: Any) -> None:

@@ -259,11 +259,6 @@ def count_elements(mapping: Any, iterable: Any) -> None:
         mapping[item] = mapping.get(item, 0) + 1
 
 
-def count_in(item: Any) -> Any:
-    """How often there is what an item of a ``Counter`` counts."""
-    return item[1]
-
-
 def _heaps(make: Callable[[Any], Any], *orders: Any) -> list[tuple[Any, Callable[..., Any]]]:
     """The functions of ``heapq``; those of the other order have a name of their own since 3.14."""
     least, greatest = map(make, orders)

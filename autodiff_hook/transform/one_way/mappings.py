@@ -8,11 +8,10 @@ from typing import Any, Final
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand
 from autodiff_hook.runtime.kinds import DICTS
-from autodiff_hook.semantics.equivalents.ordering import count_in
+from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.one_way.containers import as_key, pairs, pairs_for, parts
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.wording import named
@@ -63,40 +62,13 @@ def _add(inf: Path, owner: Operand, found: Iterable[tuple[Any, Operand]]) -> Non
         held[key] = inf.perform("binary", [held[key], count], "+") if key in held else count
 
 
-def _most_common(inf: Path, owner: Operand, args: Args) -> Operand:
-    items = inf.perform("call_method", [owner], ("items", ()))
-    options: dict[str, Operand] = {"key": Constant(count_in), "reverse": Constant(True)}
-    ordered = parts(inf, inf.call(Constant(sorted), [items], options))
-    count = inf.pin(args[0]) if args else None
-    return inf.made(list, ordered if count is None else ordered[: max(count, 0)])
-
-
-def _total(inf: Path, owner: Operand, args: Args) -> Operand:
-    return inf.call(Constant(sum), [inf.perform("call_method", [owner], ("values", ()))])
-
-
 def _copy(inf: Path, owner: Operand, args: Args) -> Operand:
     return inf.made_like(owner, dict(inf.content(owner)))
 
 
-def _pop_item(inf: Path, owner: Operand, args: Args) -> Operand:
-    held = inf.changed(owner)
-    if not held:
-        raise Raised(KeyError("dictionary is empty"))
-    key = next(reversed(held)) if not args or inf.pin(args[0]) else next(iter(held))
-    return inf.perform("build_tuple", [inf.shown(key), held.pop(key)])
-
-
-def _move(inf: Path, owner: Operand, args: Args) -> Operand:
-    held, key = inf.changed(owner), as_key(inf, args[0])
-    if key not in held:
-        raise Raised(KeyError(key))
-    item = held.pop(key)
-    rest = dict(held)
-    last = len(args) == 1 or inf.pin(args[1])
-    held.clear()
-    held.update(rest | {key: item} if last else {key: item} | rest)
-    return Constant(None)
+def _by_definition(code: Any) -> Any:
+    """A method of which a definition in Python code is followed."""
+    return lambda inf, owner, args: inf.call(Constant(code), [owner, *args])
 
 
 _SHARED: Final = (
@@ -105,6 +77,9 @@ _SHARED: Final = (
 )
 METHODS.update({(cls, name): METHODS[dict, name] for cls in DICTS for name in _SHARED})
 METHODS.update({(cls, "copy"): _copy for cls in DICTS})
-METHODS.update({(cls, "popitem"): _pop_item for cls in DICTS})
-METHODS[OrderedDict, "move_to_end"] = _move
-METHODS.update({(Counter, "update"): _count, (Counter, "most_common"): _most_common, (Counter, "total"): _total})
+METHODS.update({(cls, "popitem"): _by_definition(changing.last_taken) for cls in DICTS})
+METHODS[OrderedDict, "popitem"] = _by_definition(changing.end_taken)
+METHODS[OrderedDict, "move_to_end"] = _by_definition(changing.move_to_end)
+METHODS[Counter, "update"] = _count
+METHODS[Counter, "most_common"] = _by_definition(changing.most_common)
+METHODS[Counter, "total"] = _by_definition(changing.total)

@@ -8,7 +8,7 @@ from typing import Any
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import getter_of, has_in_type
 from autodiff_hook.transform.specialise import dicts
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Dict
+from autodiff_hook.transform.specialise.abstract import Abstract, Dict
 from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.dividing import divided
 from autodiff_hook.transform.specialise.families import TAG
@@ -31,10 +31,6 @@ def attribute(inf: Inference, s: Statement, owner: Operand, value: Dict, name: s
     if getter is not None and _asks_no_class(getter):
         inf.assume(owner)
         return inline_call(inf, s, getter, [owner], {})
-    if type(found) is FunctionType and name not in value.site.named and _asks_no_class(found):
-        inf.assume(owner)
-        inf.leave_nothing(s)
-        return Bound(found, owner)
     return divided(inf, s, owner)
 
 
