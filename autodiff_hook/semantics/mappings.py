@@ -1,10 +1,10 @@
-"""Dicts: every method on the primal and on the tokens of its slots."""
+"""Dicts, and the proxies that show them: every method on the primal and on the tokens of its slots."""
 
 from __future__ import annotations
 
 import operator
 from collections import OrderedDict, defaultdict
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from autodiff_hook.algebras.shadows import (
@@ -22,11 +22,11 @@ from autodiff_hook.algebras.shadows import (
     note_made,
     some,
 )
-from autodiff_hook.runtime.lookup import find_in_type
+from autodiff_hook.runtime.lookup import behind, find_in_type
 from autodiff_hook.semantics.items import getitem, materialised, setitem, unpack
 from autodiff_hook.semantics.iteration import get_iter, plain_dict, python_method
 from autodiff_hook.semantics.keys import load_by
-from autodiff_hook.semantics.meanings import Args, Kwargs, apply, call_method, giving_owner, means, natively
+from autodiff_hook.semantics.meanings import Args, Kwargs, Meaning, apply, call_method, giving_owner, means, natively
 from autodiff_hook.semantics.opaque import call_opaque
 
 
@@ -271,3 +271,27 @@ def dict_merge(alg: Algebra, t: Any, data: Any, owner: Any, other: Any, function
 def calls_setitem(owner: Any) -> bool:
     """Whether the methods of an ordered dict store by a ``__setitem__`` of its class."""
     return isinstance(owner, OrderedDict) and type(find_in_type(type(owner), "__setitem__")) is FunctionType
+
+
+natively(MappingProxyType)
+
+
+def asking(name: str) -> Meaning:
+    """A method of ``types.MappingProxyType``: that of the mapping behind it."""
+
+    def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+        proxy, *rest = args
+        return call_method(alg, t, (name, tuple(kwargs)), behind(proxy), *rest, *kwargs.values())
+
+    return carried
+
+
+for _name in ("get", "keys", "values", "items", "copy", "__getitem__", "__iter__", "__reversed__"):
+    means(vars(MappingProxyType)[_name])(asking(_name))
+
+
+@means(vars(MappingProxyType)["__or__"])
+def proxy_or(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
+    """``a | b`` where one is a proxy."""
+    a, b = [behind(x) if type(x) is MappingProxyType else x for x in args]
+    return call_method(alg, t, ("__or__", ()), a, b)

@@ -19,7 +19,6 @@ from autodiff_hook.semantics import (
     comparing,
     conversions,
     copying,
-    deques,
     exceptions,
     files,
     generators,
@@ -29,13 +28,11 @@ from autodiff_hook.semantics import (
     mappings,
     operators,
     parallel,
-    proxies,
     sequences,
     sets,
     slots,
     substitutes,
     telling,
-    texts,
     typed_arrays,
 )
 from autodiff_hook.semantics.fusing.functions import fused
@@ -145,5 +142,5 @@ TABLE.update(
 )
 
 
-assert classes and copying and deques and exceptions and proxies and substitutes, "importing it registers its meanings"
-assert files and telling and texts and typed_arrays
+assert classes and copying and exceptions and substitutes, "importing it registers its meanings"
+assert files and telling and typed_arrays

@@ -38,7 +38,6 @@ from autodiff_hook.transform.one_way import (
     out_of_scope,
     overrides,
     sequences,
-    unruled,
 )
 from autodiff_hook.transform.one_way.attributes import plainly_written
 from autodiff_hook.transform.one_way.caching import cached_call, constant_key
@@ -187,7 +186,7 @@ _FOLDED: Final = (
 
 _SPECIAL: Final = (
     *(managed_call, asked, wrapped, bases_in_order, derived_classes, construct_plainly),
-    *(inert.flags_set, inert.called, cached_call, files.read, out_of_scope.asked, unruled.computed),
+    *(inert.flags_set, inert.called, cached_call, files.read, out_of_scope.asked, out_of_scope.computed),
 )
 
 

@@ -1,4 +1,8 @@
-"""Questions to Python code that is not in scope, on one way: it is followed, as what it answers holds no derivative."""
+"""Calls through which no derivative goes, on one way.
+
+Questions to Python code that is not in scope: it is followed, as what it answers holds no derivative. Ufuncs that have
+no rule, of values that have none: they only compute.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,21 @@ from copy import copy
 from types import FunctionType
 from typing import Any, Final
 
+import numpy as np
+
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Statement
 from autodiff_hook.registry import registry
+from autodiff_hook.semantics.meanings import DEFINITIONS
+from autodiff_hook.transform.one_way.caching import is_active
 from autodiff_hook.transform.one_way.containers import known_value
 from autodiff_hook.transform.one_way.hashes import effects
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Array, Known, Number
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.plans import alias, require_inert
+from autodiff_hook.transform.specialise.plans import alias, pure, require_inert
+from autodiff_hook.transform.specialise.ruled import result_of
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -82,3 +91,16 @@ class _Before:
         changed = any(store.get(key) != held for store, key, held in self._held)
         changed = changed or any(inf.cells.get(cell) is not value for cell, value in self._cells)
         return replaced or changed or effects(inf) != self._effects
+
+
+def computed(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) -> Abstract | None:
+    """``ufunc(x, y)``; None if that is no such call, or one that a derivative would have to pass."""
+    if type(function) is not np.ufunc or kwargs or id(function) in DEFINITIONS:
+        return None
+    if registry.has_rules(function) or registry.is_constant(function):
+        return None
+    kinds = [inf.type_of(x) for x in args]
+    if not all(isinstance(kind, (Known, Number, Array)) for kind in kinds) or is_active(inf, args):
+        return None
+    s.op, s.operands, s.data = "call", [Constant(function), *map(inf.present, args)], ()
+    return pure(inf, s, result_of(inf, function, kinds, {}, constant=True))
