@@ -143,6 +143,13 @@ class CodeGuards(Guards):
                 self.root(namespace, None)
                 self.require_equal(self.call(dict.keys, Constant(namespace)), frozenset(namespace))
 
+    def kept(self, cls: type, name: str) -> None:
+        """Guard that a class goes on to have the same under a name: what it gives when it is asked may be made anew."""
+        self.require_unassigned(cls, name)
+        namespace = next(behind(base.__dict__) for base in cls.__mro__ if name in base.__dict__)
+        if self.is_new("kept", id(namespace), name):
+            self.require_same(self.emit("getitem", Constant(namespace), Constant(name)), namespace[name])
+
     def partial(self, made: partial[Any]) -> None:
         """Guard that a partial holds what it held: ``__setstate__`` may change that."""
         if self.is_new("partial", id(made)):

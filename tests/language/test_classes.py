@@ -1305,3 +1305,67 @@ def test_what_a_factory_makes_is_begun_by_its_own_class(name):
     for x in (1.3, 0.7, 1.3):
         for mode, operator in MODES.items():
             assert operator(f, x) == pytest.approx(differences(f, x, 2 if mode == "hvp" else 1), rel=1e-5)
+
+
+class Times:
+    """A descriptor with no ``__set__``: what the object itself has comes before it."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __get__(self, owner, cls=None):
+        return 7.0 if owner is None else owner.size * self.factor
+
+
+class Sized:
+    threefold = Times(3.0)
+
+    def __init__(self, size):
+        self.size = size
+
+
+class SizedTwice(Sized):
+    twofold = Times(2.0)
+
+    @property
+    def sixfold(self):
+        return self.threefold * 2.0
+
+
+def in_a_loop(x):
+    found = 0.0
+    for i in range(3):
+        found = found + Sized(x * i).threefold * Sized.threefold
+    return found
+
+
+def in_lists(x):
+    sizes = [Sized(x), Sized(2.0 * x)]
+    for i in range(2):
+        sizes.append(Sized(x * i))
+    return sum(each.threefold * each.threefold for each in sizes)
+
+
+def hidden(x):
+    first, second = Sized(x), Sized(x)
+    first.threefold = 5.0 * x
+    return first.threefold * second.threefold * getattr(second, "missing", 2.0)
+
+
+GIVEN = SizedTwice(1.7)
+READ_ONLY = {
+    "once": lambda x: Sized(x).threefold * x,
+    "of the class": lambda x: Sized.threefold * x + Sized(x).threefold,
+    "loop": in_a_loop,
+    "lists": in_lists,
+    "hidden": hidden,
+    "derived": lambda x: SizedTwice(SizedTwice(x).sixfold).twofold * x,
+    "given": lambda x: GIVEN.threefold * x * x + GIVEN.sixfold * x,
+}
+
+
+@pytest.mark.parametrize("name", READ_ONLY)
+def test_descriptors_without_set(name):
+    f = READ_ONLY[name]
+    for mode, operator in MODES.items():
+        assert operator(f, 1.3) == pytest.approx(differences(f, 1.3, 2 if mode == "hvp" else 1), rel=1e-5, abs=1e-6)

@@ -616,3 +616,50 @@ def test_what_is_changed_by_two_names(f):
                 states.append((run(0.7, 1.3), vars(REGISTRY).copy(), vars(known).copy()))
             assert states[0][1:] == states[1][1:] == states[2][1:]
             same(states[1][0], states[2][0])
+
+
+class Available:
+    """A descriptor that makes another method, or function, each time it is asked."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __get__(self, owner, cls=None):
+        if owner is not None:
+            return types.MethodType(self.function, owner)
+        return lambda *args: self.function(*args)
+
+
+class Step:
+    scale = 2.0
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    @Available
+    def applied(self, x):
+        return self.factor * x * x
+
+
+STEPS = [("first", Step(1.5)), ("second", Step(2.5)), ("third", "passthrough")]
+SETTINGS = {"factor": 3.0}
+
+
+def by_steps(x):
+    """Objects are compared with texts; settings are changed, and put back, beside attributes that are read by vars."""
+    kept = dict(SETTINGS)
+    SETTINGS["factor"] = x
+    for _, step in STEPS:
+        if step is not None and step != "passthrough":
+            x = step.applied(x) + sum(value for name, value in vars(step).items() if not name.startswith("_"))
+    x = x * SETTINGS["factor"] + Step.applied(STEPS[0][1], x)
+    SETTINGS.update(kept)
+    return x * SETTINGS["factor"]
+
+
+def test_descriptors_that_make_methods(monkeypatch):
+    check_slopes(by_steps, 0.7)
+    monkeypatch.setattr(STEPS[0][1], "factor", 0.5)
+    check_slopes(by_steps, 0.7)
+    monkeypatch.setattr(Step, "applied", Available(lambda self, x: self.scale * x))
+    check_slopes(by_steps, 0.7, specialised=None)

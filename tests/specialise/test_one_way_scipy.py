@@ -46,10 +46,10 @@ def in_texts(x):
     for name, text in {"k": "v", "w": "u"}.items():
         written[name] = text + "!"
     try:
-        missing = "%(k)s %(z)s" % written
+        missing = "%(k)s %(z)s" % written  # noqa: UP031
     except KeyError as error:
         missing = error.args[0]
-    return x * len("%(k)s and %(w)s" % written) + len(missing) * x * x
+    return x * len("%(k)s and %(w)s" % written) + len(missing) * x * x  # noqa: UP031
 
 
 def test_texts_with_dicts():

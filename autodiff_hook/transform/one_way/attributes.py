@@ -166,7 +166,6 @@ def _described(inf: Path, owner: Operand, value: Fresh | Outside, name: str) -> 
         if value.made in inf.numbers and found is float.__dict__.get(name):
             return inf.perform("getattr", [inf.plain(owner)], name)
         raise Refused(f"the descriptor {name} of {value.cls.__qualname__}")
-    inf.world.attribute(value.cls, name)
     return inf.call(Constant(getter), [Constant(found), owner, Constant(value.cls)])
 
 
@@ -174,7 +173,6 @@ def _cached(
     inf: Path, owner: Operand, value: Fresh | Outside, name: str, found: functools.cached_property[Any]
 ) -> Operand:
     """A property that is an attribute from its first reading on."""
-    inf.world.attribute(value.cls, name)
     if isinstance(value, Outside) and inf.world.has(inf.final(owner), value.example, name):
         return inf.world.part(inf.final(owner), value.example, name, False)
     result = inf.call(Constant(inf.world.attribute(found, "func")), [owner])

@@ -101,7 +101,7 @@ def _classes(value: Abstract) -> list[type]:
 def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
     """What methods written in Python make of a comparison; None if it is not for them to say."""
     left, right = map(inf.type_of, operands)
-    if not (is_object(left) or is_object(right)) or not (is_object(left) or _is_silent(left) or is_builtin(left)):
+    if not (is_object(left) or is_object(right)) or not (is_object(left) or _compares_own_kind(left)):
         return None
     asked = _asked(left, right, COMPARING_METHODS[symbol], COMPARING_METHODS[MIRRORED[symbol]], compares=True)
     if symbol == "!=" and not any(_has(inf, operands[place], name) for place, name in asked):
@@ -109,7 +109,7 @@ def compared(inf: Path, symbol: str, operands: list[Operand]) -> Operand | None:
         return None if same is None else inf.perform("not", [same])
     if symbol == "==" and not any(_has(inf, operands[place], name) for place, name in asked):
         # An object of the program is nothing from outside; but an array compares its elements with it.
-        if not (is_object(right) or _is_silent(right) or is_builtin(right)):
+        if not (is_object(right) or _compares_own_kind(right)):
             return None
         if isinstance(left, Fresh) and isinstance(right, Fresh):
             return Constant(left.made is right.made)
@@ -150,6 +150,14 @@ def _is_silent(value: Abstract) -> bool:
     return plain_types(value) <= _SILENT
 
 
+def _compares_own_kind(value: Abstract) -> bool:
+    """Whether a value that is no object compares itself with its own kind alone."""
+    return _is_silent(value) or is_builtin(value) or plain_types(value) <= _TEXTS
+
+
+_TEXTS: Final = frozenset({str, bytes})
+
+
 def _knows(value: Abstract, other: Abstract) -> bool:
     """Whether a builtin class says something of objects of a derived class."""
     kinds = tuple([kind for cls in _classes(value) for kind in _KNOWN.get(cls, ())])
@@ -158,7 +166,7 @@ def _knows(value: Abstract, other: Abstract) -> bool:
 
 _KNOWN: Final[dict[type, tuple[type, ...]]] = {
     **{int: (int,), bool: (int,), float: (float, int), complex: (complex, float, int)},
-    **{cls: (cls,) for cls in (list, tuple, dict)},
+    **{cls: (cls,) for cls in (list, tuple, dict, str, bytes)},
     **dict.fromkeys((set, frozenset), (set, frozenset)),
 }
 
@@ -193,7 +201,7 @@ def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> 
         of_floats = by_name(inf, found, [operands[place], operands[1 - place]])
         if of_floats is not None:
             return of_floats
-        is_silent = _is_silent(value) or is_builtin(value) and name in COMPARING_METHODS.values()
+        is_silent = _compares_own_kind(value) if name in COMPARING_METHODS.values() else _is_silent(value)
         if _has(inf, operands[place], name) or not is_object(value) and (not is_silent or _knows(value, other)):
             raise Refused(f"{name} of {named(value)} after another method")
     if asked[0][1] in _BY_IDENTITY:

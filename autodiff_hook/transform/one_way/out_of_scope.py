@@ -21,10 +21,10 @@ from autodiff_hook.transform.one_way.containers import known_value
 from autodiff_hook.transform.one_way.hashes import effects
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Array, Known, Number
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Array, Fresh, Known, Number, Outside
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.inlining import inline_call
-from autodiff_hook.transform.specialise.plans import alias, pure, require_inert
+from autodiff_hook.transform.specialise.plans import alias, pure
 from autodiff_hook.transform.specialise.ruled import result_of
 from autodiff_hook.transform.specialise.wording import named
 
@@ -37,7 +37,7 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
     if type(function) is not FunctionType:
         return None
     if registry.is_constant(function):
-        if all(_is_inert(inf.type_of(x)) for x in (*args, *kwargs.values())):
+        if not any(_is_looked_into(inf.type_of(x)) for x in (*args, *kwargs.values())):
             return None
     elif not inf.world.is_foreign(function) or registry.has_rules(function) or registry.refusal(function) is not None:
         return None
@@ -61,12 +61,9 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
     return alias(inf, s, answer)
 
 
-def _is_inert(value: Abstract) -> bool:
-    try:
-        require_inert(value)
-    except Refused:
-        return False
-    return True
+def _is_looked_into(value: Abstract) -> bool:
+    """Whether a value is an object, or a list or a dict from outside: native code would see what it holds."""
+    return isinstance(value, (Fresh, Outside))
 
 
 _ANSWERS: Final = (type(None), bool, str, int, float)

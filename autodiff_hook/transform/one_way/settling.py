@@ -21,8 +21,8 @@ def settle(inf: Earnest) -> None:
     """What is assigned to objects from outside, which are several if they were."""
     if inf.silences:
         raise Refused("np.seterr, whose settings are not put back")
-    if (inf.assigned or inf.dirty) and any(name == "__dict__" for _, name in inf.looked):
-        raise Refused("what is outside is changed beside an object of which the dictionary is read")
+    if inf.assigned and any(name == "__dict__" for _, name in inf.looked):
+        raise Refused("an object from outside is given an attribute beside one of which the dictionary is read")
     built = dict(inf.origins)
     inf.settling = True
     inf.world.separate()

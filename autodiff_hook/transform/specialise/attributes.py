@@ -197,12 +197,12 @@ def _any_has(value: Record, name: str) -> bool:
     return any(name in (dictionary_of(example) or ()) for example in value.site.examples)
 
 
-def _data(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str, found: Any) -> Abstract:
+def _data(inf: Inference, s: Statement, value: Abstract, owner: Operand, name: str, found: Any) -> Abstract | None:
     """An attribute that is no method, and no property; ``found`` is what the class has."""
     if isinstance(value, Tuple):
         return _item(inf, s, value, owner, name)
     if isinstance(value, Fresh):
-        return _field(inf, s, value, name)
+        return _field(inf, s, value, owner, name)
     if isinstance(value, Dict):
         return _slot(inf, s, value, owner, name, found)
     code = hasattr(type(found), "__get__") and type(found) is not FunctionType
@@ -219,7 +219,7 @@ def _held(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     value, name = map(inf.type_of, args)
     assert isinstance(name, Known)
     if isinstance(value, Fresh):
-        return _field(inf, s, value, name.value)
+        return _field(inf, s, value, args[0], name.value)
     assert isinstance(value, Dict)
     return dicts.load_slot(inf, s, args[0], value, name.value)
 
@@ -237,9 +237,13 @@ def _item(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str)
     return part_of(inf, s, value.items, place)
 
 
-def _field(inf: Inference, s: Statement, value: Fresh, name: str) -> Abstract:
+def _field(inf: Inference, s: Statement, value: Fresh, owner: Operand, name: str) -> Abstract | None:
     """What an object that the program has made holds, or has of its class."""
     kind, found = read(inf, s, value, name)
+    if kind == "class" and type(find_in_type(type(found), "__get__")) is FunctionType:
+        inf.assume(owner)
+        getter, descriptor = deciding(inf, value.cls, found, name, "__get__")
+        return inline_call(inf, s, getter, [descriptor, owner, Constant(value.cls)], {})
     if kind == "field":
         return alias(inf, s, found)
     if kind == "slot":
@@ -287,7 +291,7 @@ def _loaded(inf: Inference, s: Statement, value: Record, owner: Operand, name: s
     return kind
 
 
-def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract:
+def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> Abstract | None:
     """An attribute of a module or a class: code, data that is loaded on entry, or what the program has assigned."""
     home = home_of(owner, name) if isinstance(owner, type) else owner if type(owner) is FunctionType else None
     if home is not None and not inf.one_way and place_of(home, name) in inf.program.changed:
@@ -295,6 +299,10 @@ def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> A
     if name == "__dict__" and type(owner) is FunctionType:
         raise Refused("the attributes of a function as a dict")
     found = getattr(owner, name, None)
+    held = find_in_type(owner, name) if isinstance(owner, type) else None
+    if held is not found and type(find_in_type(type(held), "__get__")) is FunctionType:
+        getter, descriptor = deciding(inf, owner, held, name, "__get__")
+        return inline_call(inf, s, getter, [descriptor, Constant(None), Constant(owner)], {})
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
     tool = issubclass(type(found), TextIOBase) or type(found) in GENERATORS
     data = values or tool or type(found) is np.ndarray or is_object(inf.world, found)

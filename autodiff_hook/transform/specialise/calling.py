@@ -246,9 +246,10 @@ def _unfolded(inf: Inference, s: Statement, function: Any, args: Args, kwargs: K
         return lambda: inline_call(inf, s, function.function, args, kwargs)
     if managers.is_silence(function):
         return lambda: known_as(inf, s, None)
-    if _binds(function) and not kwargs and args and class_of(inf.type_of(args[0])) is not None:
+    bound = None if kwargs else _bound(inf, function, args)
+    if bound is not None:
         inf.leave_nothing(s)
-        return lambda: Bound(function.__self__, args[0])
+        return lambda: bound
     if managers.is_of_errors(inf, function, args, [getattr(inf.type_of(x), "value", None) for x in kwargs.values()]):
         return lambda: known_as(inf, s, managers.ERRSTATE)
     if function is functools.partial:
@@ -354,9 +355,16 @@ def _call_dispatched(inf: Inference, s: Statement, function: Any, args: Args, kw
     return call_known(inf, s, target, args, kwargs)
 
 
-def _binds(function: Any) -> bool:
-    """Whether a callable makes bound methods of a function."""
-    return type(function) is MethodWrapperType and function.__name__ == "__get__" and type(function.__self__) in _BOUND
+def _bound(inf: Inference, function: Any, args: Args) -> Bound | None:
+    """What ``function.__get__(x, …)`` and ``MethodType(function, x)`` make of an object; None if it is another call."""
+    if function is MethodType and len(args) == 2:
+        method, receiver = known(inf.type_of(args[0])), args[1]
+    elif type(function) is MethodWrapperType and function.__name__ == "__get__" and args:
+        method, receiver = function.__self__, args[0]
+    else:
+        return None
+    of_object = type(method) in _BOUND and class_of(inf.type_of(receiver)) is not None
+    return Bound(method, receiver) if of_object else None
 
 
 _BOUND: Final = (FunctionType, WrapperDescriptorType)

@@ -101,7 +101,8 @@ def look(inf: Inference, cls: type, name: str) -> Any:
     found = lookup(cls, name, inf.one_way)
     inf.world.members(cls)
     if is_descriptor(found) and not (decides_alone(found) and not inf.one_way):
-        inf.world.attribute(cls, name)
+        by_code = type(find_in_type(type(found), "__get__")) is FunctionType
+        (inf.world.kept if by_code else inf.world.attribute)(cls, name)
     return found
 
 

@@ -29,6 +29,9 @@ class World(Protocol):
     def attribute(self, owner: Any, name: str) -> Any:
         """An attribute of a module or class, guarded by identity."""
 
+    def kept(self, cls: type, name: str) -> None:
+        """Guard that a class goes on to have the same descriptor under a name, written in Python."""
+
     def is_subclass(self, cls: type, base: type) -> bool:
         """Whether a class is derived from another one, guarded."""
 
