@@ -122,7 +122,7 @@ def put(alg: Algebra, owner: dict[Any, Any], key: Any, value: Any, moving: Any, 
 
 def _merge(alg: Algebra, owner: dict[Any, Any], other: Any, moving: Token) -> None:
     if _is_taken_whole(owner, other):
-        for key in list(dict.keys(other)):
+        for key in list(other):
             value = dict.__getitem__(other, key)
             put(alg, owner, key, value, load_key(alg, other, key), load(alg, other, key, value))
     elif hasattr(other, "keys"):

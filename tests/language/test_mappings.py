@@ -171,6 +171,22 @@ def test_ordered_dict_and_subclasses(x):
     return p.b * p["a"] + p["abc"] + sum(o.values()) + list(o.values())[0] * 3
 
 
+@gradient_at(1.3)
+def test_what_is_made_of_an_ordered_dict_keeps_its_order(x):
+    o = collections.OrderedDict([("a", x), ("b", x * x), ("c", 2.0 * x)])
+    o.move_to_end("a")
+
+    def keywords(**given):
+        return given
+
+    updated = {}
+    updated.update(o)
+    made = [dict(o), {**o}, {} | o, o | {}, updated, keywords(**o), collections.OrderedDict(o), o.copy()]
+    made += [collections.defaultdict(float, o), collections.ChainMap(o), dict(o.items())]
+    assert all(list(d) == ["b", "c", "a"] for d in made)
+    return sum(k * v for d in made for k, v in enumerate(d.values()))
+
+
 @gradient_at(0.7)
 def test_sets(x):
     s = {x, 2.0, x * x}

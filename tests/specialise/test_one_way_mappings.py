@@ -261,3 +261,20 @@ def test_registries_from_outside():
     del FOUND[str]
     check(of_a_registry, 0.3, str)
     check(of_what_a_registry_makes, 0.3, specialised=None)
+
+
+def spread_in_order(x, rates):
+    def weighed(**given):
+        return sum(k * v for k, v in enumerate(given.values(), 1)) * x
+
+    held = {**rates}
+    return weighed(**rates) + held["a"] * x * (list(dict(rates)) == list(held))
+
+
+def test_ordered_dicts_from_outside_are_spread():
+    given = OrderedDict(a=1.5, b=2.0)
+    for _ in range(2):
+        check(spread_in_order, 0.3, given)
+        given.move_to_end("a")
+    given["c"] = 0.5
+    check(spread_in_order, 0.3, given)

@@ -324,7 +324,7 @@ def pairs(inf: Path, operand: Operand) -> dict[Any, Operand]:
     value = inf.type_of(operand)
     if isinstance(value, Container) and value.cls in DICTS:
         return dict(inf.content(operand))
-    if isinstance(value, Outside) and value.cls is dict:
+    if isinstance(value, Outside) and value.cls in (dict, OrderedDict):
         return dict(inf.content(inf.adopted(operand, value)))
     if isinstance(value, Tuple) and value.cls is dict:
         return {k: part_of_dict(inf, operand, value, k) for k in value.keys}
