@@ -8,7 +8,7 @@ from autodiff_hook.errors import NotDifferentiable
 from autodiff_hook.extend import cotangents, linear
 from autodiff_hook.registry import nondifferentiable
 from autodiff_hook.signatures import Array
-from autodiff_rules.numpy._shared import float_dtype
+from autodiff_rules.numpy._shared import float_dtype, unbroadcast
 
 as_strided = np.lib.stride_tricks.as_strided
 
@@ -52,7 +52,7 @@ cotangents(
     added_windows,
     "shape, dtype, steps, c",
     0,
-    c=lambda ȳ, steps, c: np.array(as_strided(np.ascontiguousarray(ȳ), c.shape, strides_of(steps, ȳ))),
+    c=lambda ȳ, steps, c: unbroadcast(np.array(as_strided(np.ascontiguousarray(ȳ), c.shape, strides_of(steps, ȳ))), c),
 )
 
 linear(
