@@ -1,7 +1,6 @@
 """The order of what a program does with arrays, such that fewer of them are alive at once.
 
-Products with constants are merged, operations go to where their result is used, sums into a buffer take first what is
-there first, and what is only made to be a part of a new array is made there.
+Products with constants are merged, and operations go to where their result is used.
 """
 
 from __future__ import annotations
@@ -12,11 +11,10 @@ import numpy as np
 
 from autodiff_hook.ir.analysis import count_uses, definitions, statements_of
 from autodiff_hook.ir.types import IR, Block, Constant, Operand, Statement, Variable, value_of
-from autodiff_hook.transform.improve.facts import ArrayFact, constant_fact, is_number
+from autodiff_hook.transform.improve.facts import constant_fact, is_number
 from autodiff_hook.transform.improve.ownership import FOREIGN, Ownership
-from autodiff_hook.transform.improve.shortcuts import EFFECTS, INTO, ZEROS, declared
+from autodiff_hook.transform.improve.shortcuts import EFFECTS, INTO, declared
 from autodiff_hook.transform.improve.site import ARITHMETIC, Site, is_elementwise
-from autodiff_hook.transform.improve.transfer import sliced
 
 UFUNCS: Final = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power"}
 
@@ -69,39 +67,10 @@ def _is_exact(factor: Any) -> bool:
     return abs(factor) in (0.25, 0.5, 1.0, 2.0, 4.0)
 
 
-# The order of sums into a buffer
-
-
-def order_sums(ir: IR, owners: Ownership) -> None:
-    """Of two parts that are added to one buffer, the one that is there first comes first."""
-    uses = count_uses(ir.blocks)
-    for block in ir.blocks:
-        _order_sums(block, uses, owners)
-
-
-def _order_sums(block: Block, uses: dict[Operand, int], owners: Ownership) -> None:
-    place = {s.result: i for i, s in enumerate(block.statements)}
-    sums = [s for s in block.statements if declared(INTO, s.callee)]
-    for _ in sums:
-        for later in sums:
-            made = place.get(later.operands[1])  # type: ignore[arg-type]
-            first = block.statements[made] if made is not None else None
-            if first is None or first not in sums or uses[later.operands[1]] != 1:
-                continue
-            if _place(later, place) >= _place(first, place):
-                continue
-            if not changes(block.statements[made : place[later.result]], first.operands[2:], owners):
-                first.operands[2:], later.operands[2:] = later.operands[2:], first.operands[2:]
-
-
 def changes(statements: list[Statement], operands: list[Operand], owners: Ownership) -> bool:
     """Whether statements change what lies in the memory of some operands."""
     changed = [x for x in map(_target, statements) if x is not None]
     return any(owners.of(x) & owners.of(y) for x in changed for y in operands)
-
-
-def _place(s: Statement, place: dict[Variable | None, int]) -> int:
-    return max([place.get(x, -1) for x in s.operands[2:] if isinstance(x, Variable)], default=-1)
 
 
 # Operations where their results are used
@@ -151,86 +120,6 @@ def _target(s: Statement) -> Operand | None:
     if declared(INTO, s.callee) or declared(EFFECTS, s.callee):
         return s.operands[1]
     return s.operands[-1] if is_elementwise(s.callee) else None
-
-
-# Parts of new arrays, made in place
-
-
-def write_through(ir: IR, site: Site) -> None:
-    """What is made, and then copied to be a part of new zeros, is made in that part."""
-    for block in ir.blocks:
-        made = definitions(block.statements)
-        for s in list(block.statements):
-            if s.op == "setitem" and s.operands[0] in made:
-                _write_through(s, block, ir, site, made)
-
-
-def _write_through(setting: Statement, block: Block, ir: IR, site: Site, made: dict[Operand, Statement]) -> None:
-    array, index, value = setting.operands
-    zeros = made[array]
-    if not declared(ZEROS, zeros.callee) or not _is_most(value_of(index)):
-        return
-    shape = made.get(zeros.operands[1])
-    if shape is None or shape.op != "getattr" or shape.operands[0] in made:
-        return
-    if not _fits(array, index, value, site):
-        return
-    before = block.statements[: block.statements.index(setting)]
-    if any(array in s.operands for s in before):
-        return
-    maker = _maker(value, before, ir)
-    if maker is None:
-        return
-    part = Variable("part")
-    get = Statement("getitem", [array, index], part, None, setting.position)
-    site.facts[part] = site.facts.get(value)  # type: ignore[arg-type]
-    rest = [s for s in block.statements if s not in (setting, zeros, shape)]
-    start = rest.index(maker)
-    block.statements = [*rest[:start], shape, zeros, get, *rest[start:]]
-    with_out(maker, part)
-
-
-def _is_most(index: Any) -> bool:
-    """Whether an index takes all but a few elements."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return all(
-        type(p) is slice and p.step in (None, 1) and (p.start or 0) in range(9) and (p.stop or -1) in range(-8, 0)
-        for p in parts
-    )
-
-
-def _fits(array: Operand, index: Operand, value: Operand, site: Site) -> bool:
-    whole, part = site.fact(array), site.fact(value)
-    if not (isinstance(whole, ArrayFact) and isinstance(part, ArrayFact)) or part.dtype != whole.dtype:
-        return False
-    dims = sliced(site, whole.dims, value_of(index))
-    return not part.optional and dims is not None and site.shapes.known_equal(dims, part.dims)
-
-
-def _maker(value: Operand, before: list[Statement], ir: IR) -> Statement | None:
-    """The operation that made the array ``value``, which others may have changed since, if nobody else keeps it."""
-    chain: list[Operand] = []
-    found: Statement | None = None
-    while found is None:
-        chain.append(value)
-        s = next((x for x in before if x.result is value), None)
-        if s is None:
-            return None
-        if is_operation(s):
-            found = s
-        elif s.op == "inplace" or is_elementwise(s.callee):
-            value = s.operands[0] if s.op == "inplace" else s.operands[-1]
-        else:
-            return None
-    total = count_uses(ir.blocks)
-    reading = [x for s in before for x in s.operands if s.op in ("inplace", "binary", "unary") or _is_ufunc(s)]
-    if any(total.get(x, 0) != reading.count(x) + (x is chain[0]) for x in chain):
-        return None
-    return found
-
-
-def _is_ufunc(s: Statement) -> bool:
-    return is_elementwise(s.callee)
 
 
 def with_out(s: Statement, out: Operand) -> None:
