@@ -62,6 +62,22 @@ def roots_with_reports(p):
     return x * y * found.root if told.converged and found.iterations else p
 
 
+class Cubic:
+    def at(self, x, a):
+        return x**3 - a * x - 1.0
+
+    def slope(self, x, a):
+        return 3.0 * x * x - a
+
+
+def roots_along_a_slope(p):
+    cubic, start = Cubic(), np.where(p < 9.0, 1.5, p)
+    x = optimize.newton(cubic.at, start, cubic.slope, args=(p,), tol=1e-12)
+    y, told = optimize.newton(lambda x: x * x - p, x, fprime=lambda x: 2.0 * x, tol=1e-12, full_output=True)
+    found = optimize.root_scalar(lambda x: x**3 - p, x0=y, fprime=lambda x: 3.0 * x * x, method="newton", xtol=1e-12)
+    return x * y * found.root if told.converged and found.converged else p
+
+
 def several_roots(p):
     def equations(x):
         a, b = x
@@ -134,6 +150,7 @@ PROGRAMS = [
     roots_of_methods,
     roots_of_arrays,
     roots_from_a_guess,
+    roots_along_a_slope,
     roots_with_reports,
     several_roots,
     several_roots_from_the_argument,

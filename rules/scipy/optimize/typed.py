@@ -62,9 +62,26 @@ for solver in (optimize.brentq, optimize.brenth, optimize.bisect, optimize.ridde
     defined(solver)
 
 
-def scalar(f, *options):
+def scalar(f, *options, fprime=None):
     names = "method", "bracket", "x0", "x1", "xtol", "rtol", "maxiter"
-    return report(optimize.root_scalar(f, **dict(zip(names, options))))
+    return report(optimize.root_scalar(f, fprime=fprime, **dict(zip(names, options))))
+
+
+def apart(both):
+    """Two functions of what one gives, which is called once where both are asked for the same number."""
+    known = [None, None]
+
+    def at(x):
+        if known[0] is not x:
+            known[:] = x, both(x)
+        return known[1]
+
+    return lambda x: at(x)[0], lambda x: at(x)[1]
+
+
+def scalar_with_slope(both, *options):
+    value, slope = apart(both)
+    return scalar(value, *options, fprime=slope)
 
 
 def one_root(
@@ -83,9 +100,17 @@ def one_root(
     def equation(x):
         return f(x, *args)
 
-    if fprime is not None or fprime2 is not None:
-        raise NotImplementedError  # The carried program is told a slope.
-    found = calling_back(scalar, LIKE, equation, 0.5, method, bracket, x0, x1, xtol, rtol, maxiter)
+    options = method, bracket, x0, x1, xtol, rtol, maxiter
+    if fprime is None and fprime2 is None:
+        found = calling_back(scalar, LIKE, equation, 0.5, *options)
+    elif fprime2 is None and callable(fprime):
+
+        def sloped(x):
+            return equation(x), fprime(x, *args)
+
+        found = calling_back(scalar_with_slope, LIKE, sloped, 0.5, *options)
+    else:
+        raise NotImplementedError  # The carried program is told curvatures, and values with slopes.
     return described(equation, found, 10.0 * ((xtol or 0.0) + (rtol or 0.0)))
 
 
@@ -96,17 +121,30 @@ def from_guess(func, x0, fprime=None, args=(), tol=1.48e-8, maxiter=50, *, full_
     def equation(x):
         return func(x, *args)
 
-    if fprime is not None:
-        raise NotImplementedError  # The carried program is told a slope.
+    def sloped(x):
+        return func(x, *args), fprime(x, *args)
+
     start = stop_gradient(x0 * 1.0)
-    options = start, None, (), tol, maxiter
+    options, given = (start, None, (), tol, maxiter), (equation, secant, secant_reporting)
+    if fprime is not None:
+        given = sloped, newton, newton_reporting
+    called, solver, reported = given
     if full_output:
-        result = described(equation, calling_back(secant, LIKE, equation, start, *options), 10.0 * tol)
+        result = described(equation, calling_back(reported, LIKE, called, start, *options), 10.0 * tol)
         return result.root, result
-    return moved(equation, calling_back(optimize.newton, start, equation, start, *options), 10.0 * tol)
+    return moved(equation, calling_back(solver, start, called, start, *options), 10.0 * tol)
 
 
-secant = reporting(optimize.newton)
+secant, secant_reporting = optimize.newton, reporting(optimize.newton)
+
+
+def newton(both, x0, _, *options, **more):
+    """Newton's method with one function for the value and the slope."""
+    value, slope = apart(both)
+    return optimize.newton(value, x0, slope, *options, **more)
+
+
+newton_reporting = reporting(newton)
 
 
 DEFINITIONS[id(optimize.newton)] = from_guess
