@@ -14,7 +14,7 @@ from autodiff_hook.algebras.nested_tape import NestedTape
 from autodiff_hook.algebras.placing import Placement, buffer_shape, buffer_type, is_other_field, places_in, seen_as
 from autodiff_hook.algebras.shadows import Algebra, Token
 from autodiff_hook.algebras.tangents import Moving, Tangents, UnknownTangent, lacking, one_like, placed
-from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.errors import AutodiffError, NotDifferentiable
 from autodiff_hook.runtime.buffers import root_of
 from autodiff_hook.runtime.checking import Checking
 from autodiff_hook.semantics.library import replaced, taken
@@ -29,7 +29,13 @@ class NestedTangents(Nested, Tangents):
     mode = "forward"
 
     def of_rule(self, value: Any, tree: Any, pullback: Any, owns: Any, by_number: bool) -> Token:
-        tangent = (direct_over if by_number else transpose_over)(self.over, pullback, value, owns)
+        try:
+            tangent = (direct_over if by_number else transpose_over)(self.over, pullback, value, owns)
+        except AutodiffError:
+            raise
+        except Exception as error:
+            unknown = UnknownTangent(error)
+            tangent = mapped(one_like(value), lambda x: unknown), None
         return self.spread_over(value, tangent, tree)
 
     def linear(self, partials: Any, tokens: Any) -> Any:

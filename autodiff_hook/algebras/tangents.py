@@ -23,7 +23,7 @@ from autodiff_hook.algebras.restoring import HOLDERS, set_shape
 from autodiff_hook.algebras.shadows import Algebra, Result, Token, lose
 from autodiff_hook.algebras.tape import Tape, in_places
 from autodiff_hook.cotangents import NotImplementedCotangent
-from autodiff_hook.errors import NotDifferentiable
+from autodiff_hook.errors import AutodiffError, NotDifferentiable
 from autodiff_hook.registry import registry
 from autodiff_hook.runtime.buffers import dense, root_of
 from autodiff_hook.runtime.checking import Owed, pair
@@ -40,7 +40,7 @@ from autodiff_hook.tangent import Tangent
 class UnknownTangent:
     """The tangent of what has no known derivative, and of all that depends on it: an error if it is asked for."""
 
-    def __init__(self, error: NotDifferentiable) -> None:
+    def __init__(self, error: Exception) -> None:
         self.error = error
 
 
@@ -116,9 +116,14 @@ class Tangents(Algebra):
             owed = Owed(rule, args, kwargs)
         if is_odd(value):
             return value, self.unknown(odd_result(function, value))
-        if type(value) is float and REAL.issuperset(map(type, args)) and not kwargs:
-            return value, direct(pullback, value, tokens, owed)
-        return value, self.spread(value, transpose(pullback, value, tokens, owed))
+        numbers = type(value) is float and REAL.issuperset(map(type, args)) and not kwargs
+        try:
+            found = (direct if numbers else transpose)(pullback, value, tokens, owed)
+        except AutodiffError:
+            raise
+        except Exception as error:
+            found = UnknownTangent(error)  # not to be met by a handler of the program, which has not failed
+        return value, found if numbers else self.spread(value, found)
 
     def moves_nan(self, tokens: Any) -> bool:
         if isinstance(tokens, (tuple, list)):

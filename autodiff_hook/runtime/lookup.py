@@ -188,6 +188,12 @@ def require_no_more(name: str, cls: type, given: Any) -> None:
         )
 
 
+def require_none(returned: Any) -> None:
+    """Raise what calls of classes raise where ``__init__`` has returned something."""
+    if returned is not None:
+        raise TypeError(f"__init__() should return None, not {type(returned).__name__!r}")
+
+
 def in_numpys_order(classes: Sequence[type]) -> list[int]:
     """The places of the first of each class, as NumPy asks them: from the left, but classes before their bases."""
     order: list[int] = []

@@ -324,7 +324,12 @@ def is_data(form: str) -> bool:
 
 @means(vars)
 def carried_vars(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    return getattr_(alg, t, "__dict__", args[0]) if args else call_opaque(alg, t, vars, args, kwargs, NOT_PYTHON)
+    if not args:
+        return call_opaque(alg, t, vars, args, kwargs, NOT_PYTHON)
+    try:
+        return getattr_(alg, t, "__dict__", args[0])
+    except AttributeError:
+        raise TypeError("vars() argument must have __dict__ attribute") from None
 
 
 def is_followed(method: Any) -> bool:

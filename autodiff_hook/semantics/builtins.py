@@ -100,6 +100,8 @@ def _backwards(alg: Algebra, token: Any, sequence: Any, count: int) -> Pairs:
 @means(iter)
 def iter_(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
     if len(args) == 2:
+        if not callable(args[0]):
+            builtins.iter(*args)  # says what is wrong
         return iteration(alg, _called_pairs(alg, t[0], *args), type(iter(int, 1))), None
     if is_iteration(args[0]) or exchange_of(alg, args[0]) is not None:
         return args[0], None

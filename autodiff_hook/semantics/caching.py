@@ -25,32 +25,42 @@ def call_cached(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) ->
     kept = _kept(alg, t, cache, _key_of(args, kwargs, parameters["typed"])) if id(cache) in alg.cached else None
     if kept is not None:
         return kept
+    found, is_here = _found(alg, t, cache, args, kwargs)
+    # A cache with few places forgets for what it has been asked natively, too.
+    if is_here and parameters["maxsize"] != 0 or parameters["maxsize"] and id(cache) in alg.cached:
+        _, entries = alg.cached.setdefault(id(cache), (cache, {}))
+        entries[_key_of(args, kwargs, parameters["typed"])] = t, found
+        if parameters["maxsize"] is not None and len(entries) > parameters["maxsize"]:
+            del entries[next(iter(entries))]
+    return found
+
+
+def _found(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) -> tuple[Result, bool]:
+    """What a cache that has not kept it here gives, and whether its function was followed for that."""
     # Where the answer is there, the function is not called, whatever it could come to: nothing is searched.
     in_secret = not idle(alg) and all(map(is_asked_in_secret, (*args, *kwargs.values())))
     unknown = _answered(alg, t, cache, args, kwargs) if in_secret else None
     if unknown is None:
         search = search_of(alg, t[1:], cache.__wrapped__, args, kwargs)
         if search is not None:
-            return call_constant(alg, cache, args, kwargs, search)
+            return call_constant(alg, cache, args, kwargs, search), False
         unknown = _answered(alg, t, cache, args, kwargs)
     if unknown is not None:
         value = cache(*args, **kwargs)
         alg.memories.ran(cache, args, kwargs, value)
-        return value, None if unknown is _CONSTANT else lose(alg, value, unknown)
-    found = apply(alg, t, cache.__wrapped__, args, kwargs)
-    if parameters["maxsize"] == 0:
-        return found
-    _, entries = alg.cached.setdefault(id(cache), (cache, {}))
-    entries[_key_of(args, kwargs, parameters["typed"])] = t, found
-    if parameters["maxsize"] is not None and len(entries) > parameters["maxsize"]:
-        del entries[next(iter(entries))]
-    return found
+        return (value, None if unknown is _CONSTANT else lose(alg, value, unknown)), False
+    return apply(alg, t, cache.__wrapped__, args, kwargs), True
 
 
 def _kept(alg: Algebra, t: Any, cache: Any, key: Any) -> Result | None:
     """What the function of a cache has given for the same arguments since the pass began."""
-    token, found = alg.cached[id(cache)][1].get(key, _NOT_KEPT)
-    return found if found is not None and is_same(token, t) else None
+    entries = alg.cached[id(cache)][1]
+    entry: tuple[Any, Result | None] = entries.get(key, _NOT_KEPT)
+    token, found = entry
+    if found is None or not is_same(token, t):
+        return None
+    entries[key] = entries.pop(key)  # used last, forgotten last
+    return found
 
 
 def _answered(alg: Algebra, t: Any, cache: Any, args: Args, kwargs: Kwargs) -> Any:

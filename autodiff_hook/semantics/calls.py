@@ -24,8 +24,9 @@ from autodiff_hook.algebras.odd import holds_places, is_odd, odd_result
 from autodiff_hook.algebras.searching import soon_searched
 from autodiff_hook.algebras.shadows import Algebra, Result, idle, kind, load, quiet, some
 from autodiff_hook.registry import registry
+from autodiff_hook.runtime.arity import fits, misfits
 from autodiff_hook.runtime.giving_up import is_part
-from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, wrapped_by
+from autodiff_hook.runtime.lookup import builtin_behind, find_in_type, require_none, wrapped_by
 from autodiff_hook.runtime.losses import NOT_OPTED_IN, NOT_PYTHON
 from autodiff_hook.runtime.native import DISPATCHED, apart_by_name, compiled_from, named_output
 from autodiff_hook.runtime.oddities import is_own_number
@@ -35,7 +36,7 @@ from autodiff_hook.semantics.equivalents import elementwise
 from autodiff_hook.semantics.exceptions import note_raised
 from autodiff_hook.semantics.functions import enter
 from autodiff_hook.semantics.instances import instantiate
-from autodiff_hook.semantics.iteration import get_iter
+from autodiff_hook.semantics.iteration import get_iter, is_iteration
 from autodiff_hook.semantics.meanings import CALLING, LAZY, MEANINGS, WITH_OPTIONS, Args, Kwargs, meaning_of
 from autodiff_hook.semantics.methods import Method, method_of
 from autodiff_hook.semantics.opaque import (
@@ -141,7 +142,7 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
     name, kwnames = data
     if not kwnames and type(receiver) in _BUILTIN:
         meaning = MEANINGS.get(id(type(receiver).__dict__.get(name)))
-        if meaning is not None:
+        if meaning is not None and fits(type(receiver).__dict__[name], len(args) + 1):
             try:
                 return meaning(alg, t, (receiver, *args), {})
             except Exception as error:
@@ -150,7 +151,7 @@ def call_method(alg: Algebra, t: Any, data: Any, receiver: Any, *args: Any) -> R
     if not kwnames and type(receiver) is type:
         found = find_in_type(receiver, name)
         meaning = MEANINGS.get(id(found)) if type(found) in _OF_BUILTIN_CLASSES else None
-        if meaning is not None:
+        if meaning is not None and fits(found, len(args)) and not is_of_another(found, args):
             return meaning(alg, t[1:], args, {})
     args, kwargs = apart_by_name(args, kwnames) if kwnames else (args, {})
     method = method_of(receiver, name)
@@ -177,7 +178,7 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
     elif type(function) is type and is_plain_class(function, kwargs):
         watch(function)
         instance: Any = object.__new__(function)
-        apply(alg, (None, None, *t[1:]), function.__init__, (instance, *args), kwargs)  # type: ignore[misc]
+        require_none(apply(alg, (None, None, *t[1:]), function.__init__, (instance, *args), kwargs)[0])  # type: ignore[misc]
         _note_entered(alg, function)
         return instance, None
     elif not kwargs and handles_texts(function, args) and not some(t):
@@ -191,6 +192,8 @@ def apply(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Re
 
 def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> Result:
     """What ``apply`` gives for all but functions and classes in Python that nobody knows more of."""
+    if misfits(function, len(args), kwargs) or is_of_another(function, args):
+        return call_opaque(alg, t[1:], function, args, kwargs, "which takes other arguments")
     args, kwargs = named_output(function, args, kwargs)
     if is_overridden(function, args, kwargs):
         return call_overridden(alg, t, function, args, kwargs)
@@ -246,6 +249,13 @@ def _called(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> 
             token = of_lost_integers(alg, t[1:], value)
         return value, written(alg, t[1:], function, args, kwargs, value) if token is None else token
     return _unfold(alg, t, function, args, kwargs)
+
+
+def is_of_another(function: Any, args: Args) -> bool:
+    """Whether a method of a builtin class is called of what is no object of that class."""
+    if type(function) not in _OF_BUILTIN_CLASSES or not args:
+        return False
+    return not issubclass(type(args[0]), function.__objclass__) and not is_iteration(args[0])
 
 
 _AS_THEY_ARE: Final = frozenset({float, int, bool, str, type(None), np.ndarray, np.float64, list, tuple, slice})
@@ -400,7 +410,7 @@ def _again(alg: Algebra, t: Any, function: Any, args: Args, kwargs: Kwargs) -> R
     instance: Any = object.__new__(cls)
     before = alg.entered.get(id(init))
     known = before is not None and before[0]() is init and before[1] == version and not kwargs
-    (enter if known else apply)(alg, (None, None, *t[1:]), init, (instance, *args), kwargs)
+    require_none((enter if known else apply)(alg, (None, None, *t[1:]), init, (instance, *args), kwargs)[0])
     return instance, None
 
 

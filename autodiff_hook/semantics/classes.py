@@ -186,8 +186,9 @@ def class_initialised(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Resul
 
 @means(object.__new__)
 def object_new(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
-    if args and isinstance(args[0], type):
-        require_no_more("__new__", args[0], args[1:] or kwargs)
+    if not args or not isinstance(args[0], type):
+        object.__new__(*args, **kwargs)  # says what is wrong
+    require_no_more("__new__", args[0], args[1:] or kwargs)
     return instances.blank(args[0]), None
 
 

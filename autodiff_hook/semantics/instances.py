@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from autodiff_hook.algebras.implicit import watch
 from autodiff_hook.algebras.shadows import Algebra, Result
-from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type
+from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type, require_none
 from autodiff_hook.semantics.iteration import python_method
 from autodiff_hook.semantics.meanings import MEANINGS, Args, Kwargs, apply
 from autodiff_hook.semantics.opaque import call_opaque
@@ -69,5 +69,5 @@ def make_instance(alg: Algebra, t: Any, cls: Any, args: Args, kwargs: Kwargs) ->
         instance, token = apply(alg, (None, *t), new, (cls, *args), kwargs)
         init = constructors(type(instance))[2]
     if isinstance(instance, cls) and init is not None:
-        apply(alg, (None, token, *t[1:]), init, (instance, *args), kwargs)
+        require_none(apply(alg, (None, token, *t[1:]), init, (instance, *args), kwargs)[0])
     return instance, token

@@ -35,6 +35,8 @@ Pairs = Iterator[tuple[Any, Any]]
 class CarriedIterator:
     """An iterator whose items may have tokens: user code sees the items, and the class of what it stands for."""
 
+    __slots__ = ("pairs", "shown")
+
     def __init__(self, pairs: Any, shown: type | None = None) -> None:
         self.pairs, self.shown = pairs, shown or CarriedIterator
 

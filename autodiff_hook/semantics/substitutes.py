@@ -7,7 +7,7 @@ import inspect
 import itertools
 import operator
 from types import GeneratorType, MethodType
-from typing import Any, Final
+from typing import Any
 
 from autodiff_hook.algebras.shadows import Algebra, Result, keep, kind, load, some
 from autodiff_hook.runtime.lookup import find_in_type
@@ -28,8 +28,6 @@ from autodiff_hook.semantics.meanings import (
     natively,
 )
 
-_NONE: Final = slice(0)
-
 
 def substitute(function: Any) -> Meaning:
     """A Python function that is called instead."""
@@ -40,16 +38,21 @@ def substitute(function: Any) -> Meaning:
     return carried
 
 
-def iterating_now(function: Any, places: slice, lead: int = 0, counts: slice = _NONE) -> Meaning:
-    """The same of what goes over the arguments at these places, and begins with it at once; ``counts`` are numbers."""
+def iterating_now(function: Any, places: slice, lead: int = 0, counted: Any = None) -> Meaning:
+    """The same of what goes over the arguments at these places, and begins with it at once.
+
+    What is ``counted`` is what looks at numbers behind its first argument before it begins, and is asked about these.
+    """
 
     def carried(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
         values, tokens = list(args[lead:]), list(t[lead:])
         for i in range(len(values))[places]:
             values[i], tokens[i] = started(alg, tokens[i], values[i])
-        for i in range(len(values))[counts]:
-            if python_method(values[i], "__index__") is not None:
-                values[i], tokens[i] = apply(alg, (None, tokens[i]), operator.index, (values[i],), {})
+        if counted is not None:
+            for i in range(1, len(values)):
+                if python_method(values[i], "__index__") is not None:
+                    values[i], tokens[i] = apply(alg, (None, tokens[i]), operator.index, (values[i],), {})
+            counted((), *values[1:])
         return enter(alg, (None, *tokens), function, tuple(values), kwargs)
 
     return carried
@@ -76,8 +79,8 @@ def counting(alg: Algebra, t: Any, args: Args, kwargs: Kwargs) -> Result:
 
 for _target, _function in [*equivalents.SUBSTITUTES, *operating.LATER]:
     _places = equivalents.BEGUN.get(_target, slice(0))
-    _counts = slice(1, None) if _target in (itertools.islice, itertools.repeat, itertools.tee) else _NONE
-    means(_target)(shown_as(_target, iterating_now(_function, _places, counts=_counts)))
+    _counted = _target if _target in (itertools.islice, itertools.repeat, itertools.tee) else None
+    means(_target)(shown_as(_target, iterating_now(_function, _places, counted=_counted)))
     LAZY.add(id(_target))
 means(itertools.count)(counting)
 for _target, _function in [*ordering.IMMEDIATE, *operating.IMMEDIATE]:

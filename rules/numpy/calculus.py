@@ -59,11 +59,17 @@ def trapezoid_cotangents(ȳ, y, x, dx, axis):
     ȳ = 0.5 * np.expand_dims(ȳ, axis)
     steps = dx if x is None else along(np.diff(x, 1, -1 if np.ndim(x) == 1 else axis), y, axis)
     areas = ȳ * conj(steps) + np.zeros(lower.shape)
+    if np.shape(y)[axis] == 2:
+        areas = areas.sum(axis, keepdims=True)  # one height for all steps
     several = np.shape(y)[axis] > 0
     ordinates = np.add(*padded(areas, axis)) if several else areas
     heights = ȳ * conj(lower + upper)
     if x is None:
         return unbroadcast(ordinates, y), None, unbroadcast(heights, dx)
+    if np.shape(y)[axis] == 2:
+        heights = heights + np.zeros(np.shape(steps))
+    elif np.shape(x)[-1 if np.ndim(x) == 1 else axis] == 2:
+        heights = heights.sum(axis, keepdims=True)  # one step for all heights
     before, after = padded(heights, axis) if several else (heights, heights)
     return unbroadcast(ordinates, y), along_back(after - before, x, axis), None
 

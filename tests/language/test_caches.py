@@ -643,3 +643,27 @@ def test_what_a_program_puts_there_itself_is_known(operator, f):
     expected = differences(f, 1.3, 2 if operator == "hvp" else 1)
     for _ in range(2):
         assert MODES[operator](f, 1.3) == pytest.approx(expected, rel=1e-5, abs=1e-5)
+
+
+FACTORS = [2.0]
+
+
+@functools.lru_cache(maxsize=2)
+def weighted(k):
+    return FACTORS[0] * k
+
+
+def test_a_cache_with_few_places_forgets_what_was_used_first():
+    def f(x):
+        weighted.cache_clear()
+        FACTORS[0] = x
+        first = weighted(3.0) + weighted(4.0) + weighted(3.0)
+        FACTORS[0] = 5.0
+        kept = weighted(7.0) * weighted(3.0)
+        forgotten = weighted(4.0)
+        FACTORS[0] = 2.0
+        weighted.cache_clear()
+        return first * x + kept * x + forgotten * x
+
+    for mode, operator in MODES.items():
+        assert operator(f, 1.3) == pytest.approx(differences(f, 1.3, 2 if mode == "hvp" else 1), rel=1e-6)

@@ -530,6 +530,41 @@ def test_no_handler_takes_an_error_that_the_plain_run_does_not_have(f, operator)
             operator(f, 0.5)
 
 
+def lacking(x):
+    return x * 2.0
+
+
+@rrule(lacking)
+def lacking_rule(x):
+    def pullback(ȳ):
+        raise ZeroDivisionError("in a pullback")
+
+    return lacking(x), pullback
+
+
+def met_by_a_handler(x):
+    try:
+        return lacking(x) + x
+    except ArithmeticError:
+        return 5.0 * x
+
+
+def of_no_use(x):
+    try:
+        y = lacking(x) + x
+    except ArithmeticError:
+        y = 5.0 * x
+    return x * x if y < 2.0 else y
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_handler_takes_what_a_pullback_raises(mode):
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError, match="in a pullback"):
+            MODES[mode](met_by_a_handler, 0.5)
+        assert MODES[mode](of_no_use, 0.5) == (2.0 if mode == "hvp" else 1.0)
+
+
 def test_a_handler_that_names_our_errors_takes_them():
     def f(x):
         try:

@@ -597,3 +597,12 @@ def test_an_array_of_numbers_that_is_made_of_lists_of_arrays_of_objects(mode):
 
     for x in (1.3, 0.7):
         assert MODES[mode](f, x) == pytest.approx(20.0 if mode == "hvp" else 2.0 + 20.0 * x)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_objects_are_real_numbers_to_numpy(mode):
+    def f(x):
+        a = np.array([x, 2.0], dtype=object)
+        return a.imag[0] * x + np.imag(a)[0] * x + a.real[0] * a[1] ** 2
+
+    assert MODES[mode](f, 1.3) == (0.0 if mode == "hvp" else 4.0)

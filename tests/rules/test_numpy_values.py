@@ -111,6 +111,8 @@ CASES = [
     *(Case(np.trapezoid, normal(2, 3), axis=a) for a in (0, 1)),
     *(Case(np.trapezoid, normal(2, 3), x) for x in (positive(3), normal(2, 3, seed=1), [0.0, 1.0, 3.0])),
     Case(np.trapezoid, normal(3, 2), positive(3), axis=0),
+    *(Case(np.trapezoid, normal(*shape), positive(2)) for shape in ((3,), (2, 3))),
+    *(Case(np.trapezoid, normal(*shape), positive(3)) for shape in ((2,), (3, 2))),
     Case(np.trapezoid, [1.0, 2.0, 4.0], None, 0.5),
     Case(np.trapezoid, normal(3), None, positive(2)),
     *(Case(np.trapezoid, y, KNOTS) for y in (complexes(4), single(4))),

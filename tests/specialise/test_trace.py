@@ -12,6 +12,7 @@ import pytest
 from specialised_cases import GENERIC
 
 import autodiff_hook as ad
+from autodiff_hook.runtime.specialising import ONE_WAY
 
 pytestmark = pytest.mark.skipif(GENERIC, reason="there are no specialised programs")
 
@@ -84,7 +85,9 @@ def test_reasons(f, args, reason, monkeypatch, capsys):
         ad.gradient(f, *args)
         ad.gradient(f, *args)
     said = [text for text in capsys.readouterr().err.splitlines() if "specialised" in text]
-    assert any(text.startswith("autodiff: not specialised: ") and reason in text for text in said), said
+    # On one way it is known what is in a set.
+    followed = ONE_WAY and not reason
+    assert followed or any(x.startswith("autodiff: not specialised: ") and reason in x for x in said), said
     assert len(said) == len(set(said))
     assert not any("Refused" in text or "object at 0x" in text or "example=" in text for text in said)
 

@@ -115,6 +115,8 @@ def reduced(function: Any, iterable: Any, initial: Any = MISSING, /) -> Any:
 
 def reduced_from_first(function: Any, items: Any, /) -> Any:
     """``functools.reduce`` of a list, without a value to begin with."""
+    if not items:
+        raise TypeError("reduce() of empty iterable with no initial value")
     total = items[0]
     for item in items[1:]:
         total = function(total, item)

@@ -100,11 +100,17 @@ def made(cls: Any, new: Any, init: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a class with a ``__new__`` of its own, which may make an object of a derived class."""
     made = new(cls, *args, **kwargs)
     if type(made) is cls:
-        if init is not None:
-            init(made, *args, **kwargs)
-    elif isinstance(made, cls):
-        type(made).__init__(made, *args, **kwargs)
+        if init is not None and init(made, *args, **kwargs) is not None:
+            raise TypeError("__init__() should return None")
+    elif isinstance(made, cls) and type(made).__init__(made, *args, **kwargs) is not None:
+        raise TypeError("__init__() should return None")
     return made
+
+
+def initialise(made: Any, init: Any, /, *args: Any, **kwargs: Any) -> None:
+    """A call of an ``__init__`` that may return something."""
+    if init(made, *args, **kwargs) is not None:
+        raise TypeError("__init__() should return None")
 
 
 def concat(a: Any, b: Any) -> Any:

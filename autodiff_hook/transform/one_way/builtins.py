@@ -84,7 +84,9 @@ from autodiff_hook.transform.specialise.abstract import (
     Tuple,
 )
 from autodiff_hook.transform.specialise.calling import STEPS
+from autodiff_hook.transform.specialise.certain import lacks
 from autodiff_hook.transform.specialise.instances import classes_of
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.objects import CONVERSIONS, is_called_plainly, look
 from autodiff_hook.transform.specialise.plans import alias, is_hashable, known_as
 from autodiff_hook.transform.specialise.questions import QUESTIONS
@@ -238,7 +240,7 @@ _ORDERED: Final = (sorted, min, max)
 
 
 def _new(inf: Path, s: Statement, args: Args) -> Abstract | None:
-    cls = inf.type_of(args[0])
+    cls = inf.type_of(args[0]) if args else None
     if not isinstance(cls, Known) or not isinstance(cls.value, type):
         return None
     done(require_no_more, "__new__", cls.value, args[1:])
@@ -302,6 +304,8 @@ def _indices(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 def _getattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
     known = inf.type_of(args[0])
+    if number_types(inf.type_of(args[1])) is not None:
+        raise Raised(TypeError("attribute name must be string"))
     if len(args) == 3 and isinstance(known, Known) and not inf.world.answers(known.value, inf.pin(args[1])):
         return alias(inf, s, args[2])
     if len(args) == 3 and isinstance(known, (Number, Array)):
@@ -331,6 +335,8 @@ def _hasattr(inf: Path, s: Statement, args: Args) -> Abstract | None:
 
 
 def _vars(inf: Path, s: Statement, args: Args) -> Abstract | None:
+    if len(args) == 1 and lacks(inf.type_of(args[0]), "__dict__"):
+        raise Raised(TypeError("vars() argument must have __dict__ attribute"))
     return alias(inf, s, inf.perform("getattr", args, "__dict__")) if len(args) == 1 else None
 
 

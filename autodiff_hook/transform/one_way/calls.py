@@ -39,6 +39,7 @@ from autodiff_hook.transform.specialise.abstract import (
 )
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.certain import lacks
+from autodiff_hook.transform.specialise.fitting import require_method_fits
 from autodiff_hook.transform.specialise.lattice import example_of
 from autodiff_hook.transform.specialise.objects import class_of, look_after
 from autodiff_hook.transform.specialise.plans import alias, known_as
@@ -111,6 +112,7 @@ def call_method(inf: Path, s: Statement) -> Abstract | None:
     if owner in inf.iterators and (name, len(args)) in (("send", 1), ("__next__", 0)):
         return resumed(inf, s)
     value = inf.type_of(owner)
+    require_method_fits(inf, value, s)
     maker = class_of(inf.type_of(value.receiver)) if isinstance(value, Super) and name == "__init__" else None
     if isinstance(value, Super) and maker is not None:
         found = look_after(inf, maker, value.after, name)

@@ -10,8 +10,8 @@ from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement, V
 from autodiff_hook.runtime.lookup import HEAP_TYPE, find_in_type, require_no_more
 from autodiff_hook.transform.one_way.containers import UNKNOWN, known_value
 from autodiff_hook.transform.one_way.path import Path
-from autodiff_hook.transform.one_way.trail import done
-from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Error, Fresh, Instance
+from autodiff_hook.transform.one_way.trail import Raised, done
+from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Error, Fresh, Instance, Known
 from autodiff_hook.transform.specialise.bodies import Refused, is_plain
 from autodiff_hook.transform.specialise.lattice import known
 from autodiff_hook.transform.specialise.objects import ABSTRACT, look, written
@@ -51,7 +51,9 @@ def construct(inf: Path, s: Statement, cls: type, args: Args, kwargs: Kwargs) ->
         return None
     if type(init) is FunctionType or init in FILLING:
         inf.world.attribute(cls, "__init__")
-        inf.call(Constant(init), [made, *args], kwargs)
+        returned = inf.type_of(inf.call(Constant(init), [made, *args], kwargs))
+        if not (isinstance(returned, Known) and returned.value is None):
+            raise Raised(TypeError("__init__() should return None"))
     elif init is not object.__init__:
         return None
     return alias(inf, s, made)

@@ -19,7 +19,7 @@ from autodiff_hook.transform.one_way.iterating import VALUES, items
 from autodiff_hook.transform.one_way.operators import is_object
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.one_way.trail import Raised, done
-from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container, Fresh
+from autodiff_hook.transform.specialise.abstract import Abstract, Bound, Closure, Container, Fresh, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.following import DEFINED
 from autodiff_hook.transform.specialise.instances import classes_of, shown
@@ -75,6 +75,8 @@ def _chosen(places: Callable[..., Iterator[tuple[Operand, ...]]]) -> Builtin:
 
 def _iter(inf: Path, s: Statement, args: Args) -> Abstract | None:
     if len(args) == 2:
+        if number_types(inf.type_of(args[0])) is not None or isinstance(inf.type_of(args[0]), (Container, Tuple)):
+            raise Raised(TypeError("iter(v, w): v must be callable"))
         return alias(inf, s, inf.iterator(_called(inf, *args)))
     started = iterating.begun(inf, args[0]) if args[0] not in inf.iterators else None
     if started is not None:

@@ -14,6 +14,7 @@ from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.wording import named
 
 LAST: Final = ("last",)
@@ -25,6 +26,8 @@ def make(inf: Path, cls: type, args: Args, kwargs: Kwargs) -> Abstract:
     factory: Operand | None = None
     if cls is defaultdict and args:
         factory, *args = args
+        if number_types(inf.type_of(factory)) is not None:
+            raise Raised(TypeError("first argument must be callable or None"))
     if len(args) > 1:
         raise Refused(f"{cls.__name__} of several values")
     if cls is Counter:

@@ -182,6 +182,7 @@ def is_builtin(value: Abstract) -> bool:
     return isinstance(value, (Container, Outside, Tuple)) and value.cls in _CONTAINERS
 
 
+_SEQUENCES: Final = (list, tuple, str, bytes, bytearray)
 _CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 
 
@@ -206,4 +207,6 @@ def _first(inf: Path, operands: list[Operand], asked: list[tuple[int, str]]) -> 
             raise Refused(f"{name} of {named(value)} after another method")
     if asked[0][1] in _BY_IDENTITY:
         return inf.perform(_BY_IDENTITY[asked[0][1]], operands)
+    if any(issubclass(cls, _SEQUENCES) for x in operands for cls in _classes(inf.type_of(x))):
+        raise Refused("sequences that are put together, as no method knows what to do")
     raise Raised(TypeError)

@@ -60,9 +60,9 @@ def refused_for(reasons: Sequence[Reason]) -> Refused:
 
 
 class Unfit(Refused):
-    """A call whose arguments do not fit to the parameters of the ``code``."""
+    """A call whose arguments do not fit to the parameters of the ``code``; of builtin code that has none, None."""
 
-    def __init__(self, message: str, code: CodeType) -> None:
+    def __init__(self, message: str, code: CodeType | None) -> None:
         super().__init__(message)
         self.code = code
 

@@ -6,7 +6,13 @@ import dataclasses
 import functools
 from collections.abc import Callable
 from enum import Enum
-from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType, WrapperDescriptorType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import Any, Final
 
 import numpy as np
@@ -54,6 +60,7 @@ from autodiff_hook.transform.specialise.abstract import (
 from autodiff_hook.transform.specialise.bodies import Refused, Rest, bind, made_before
 from autodiff_hook.transform.specialise.constructing import construct
 from autodiff_hook.transform.specialise.dividing import divided, is_of_several
+from autodiff_hook.transform.specialise.fitting import require_fit
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.instances import classes_of
@@ -188,6 +195,7 @@ def call_known(inf: Inference, s: Statement, function: Any, args: Args, kwargs: 
     """Call a known callable: a rule, a constant, or Python code in scope."""
     if type(function).__hash__ is None and not is_open(type(function)):
         raise Refused(f"a call of {named(function)}, which cannot be looked up")
+    require_fit(inf, function, args, kwargs)
     if isinstance(function, type) and find_in_type(type(function), "__call__") is dict:
         # A TypedDict.
         _write(s, dict, args, kwargs)

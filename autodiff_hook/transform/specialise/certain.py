@@ -42,8 +42,9 @@ _NO_FUNCTIONS: Final = (type(None), int, float, complex, bool, tuple, *_TEXTS)
 def certain_error(inf: Inference, s: Statement, refused: Refused) -> type[Exception] | None:
     """The class of what a statement that was refused raises with certainty; None if that is not known."""
     types = [inf.type_of(x) for x in s.operands]
-    if inf.one_way and isinstance(refused, Unfit):
-        return None if is_engines_file(refused.code.co_filename) else TypeError
+    if isinstance(refused, Unfit) and (inf.one_way or refused.code is None):
+        ours = refused.code is not None and is_engines_file(refused.code.co_filename)
+        return None if ours else TypeError
     if s.op in _OF_ATTRIBUTES:
         # A method is looked for before the arguments are computed, which stand before the call here.
         if s.op == "call_method" and len(types) > 1 and not inf.one_way:

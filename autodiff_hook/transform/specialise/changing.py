@@ -32,6 +32,7 @@ from autodiff_hook.transform.specialise.places import ask_for_copy, ask_to_appen
 from autodiff_hook.transform.specialise.plans import alias, is_only_iterated, known_as, pure, spread
 from autodiff_hook.transform.specialise.program import ITEMS, Given
 from autodiff_hook.transform.specialise.questions import OF_ALL_WAYS
+from autodiff_hook.transform.specialise.wording import named
 
 _OF_LISTS: Final[dict[str, Code]] = {
     "insert": changing.insert,
@@ -119,6 +120,8 @@ def followed(inf: Inference, s: Statement, code: Code, args: Args, names: tuple[
         other = inf.type_of(args[0])
         if isinstance(other, Tuple) and other.cls is dict:
             return _entered(inf, s, owner, args[0], other)
+        if isinstance(other, Known) or number_types(other) is not None:
+            raise Refused(f"dict.update by {named(other)}")
     count = len(args) - len(names)
     if code is changing.value_of and count == 2 and inf.type_of(args[1]) == Known(()) and is_only_iterated(inf, s):
         # In an iteration a list is as empty.
@@ -190,7 +193,7 @@ def _with_defaults(inf: Inference, s: Statement, args: Args) -> Abstract | None:
     """``defaultdict(float)``."""
     make = inf.type_of(args[0]) if len(args) == 1 else None
     alone = isinstance(make, Closure) and not (make.cells or make.defaults or make.keyword_defaults)
-    if s.result is None or not (alone or isinstance(make, Known) and make.value is not None):
+    if s.result is None or not (alone or isinstance(make, Known) and callable(make.value)):
         return None
     inf.assume(args[0])
     return _begun(inf, s, defaultdict, _function_of(make))

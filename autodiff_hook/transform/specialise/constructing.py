@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from types import FunctionType, SimpleNamespace
+from types import CodeType, FunctionType, SimpleNamespace
 from typing import Any
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.semantics.equivalents import operating
 from autodiff_hook.transform.specialise import dicts, exceptions
 from autodiff_hook.transform.specialise.abstract import Abstract, Fresh, Known
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import Refused, lifted
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.objects import is_made_plainly, look, remembered
@@ -41,9 +41,18 @@ def construct(inf: Inference, s: Statement, cls: type, args: Args, kwargs: Kwarg
         return inline_call(inf, s, operating.made, [Constant(cls), Constant(new), Constant(own), *args], kwargs)
     if type(init) is not FunctionType or not inf.world.in_scope(init):
         raise Refused(f"a call of {named(cls)}")
-    start = Statement("call", [Constant(init), s.result, *args, *kwargs.values()], None, tuple(kwargs), s.position)
+    begin: list[Operand] = [Constant(init), s.result]
+    if not _returns_nothing(init.__code__):
+        begin = [Constant(operating.initialise), s.result, Constant(init)]
+    start = Statement("call", [*begin, *args, *kwargs.values()], None, tuple(kwargs), s.position)
     inf.block.statements.insert(inf.index + 1, start)
     return _object(new, inf, s, [Constant(cls)])
+
+
+def _returns_nothing(code: CodeType) -> bool:
+    """Whether all that a function returns is the constant None."""
+    returns = (b.terminator for b in lifted(code).blocks if b.terminator.kind == "return")
+    return all(isinstance(x, Constant) and x.value is None for end in returns for x in end.operands)
 
 
 def _object(new: Any, inf: Inference, s: Statement, args: Args) -> Abstract | None:

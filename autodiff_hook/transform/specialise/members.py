@@ -56,6 +56,7 @@ from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.calling import call_with
 from autodiff_hook.transform.specialise.certain import lacks
 from autodiff_hook.transform.specialise.dividing import is_of_several
+from autodiff_hook.transform.specialise.fitting import require_method_fits
 from autodiff_hook.transform.specialise.infer import Inference
 from autodiff_hook.transform.specialise.lattice import REAL, built_class, inert_class, number_types, plain_types
 from autodiff_hook.transform.specialise.lengths import of_as_many_axes, shape_of
@@ -219,6 +220,7 @@ def method_call(inf: Inference, s: Statement) -> Abstract | None:
         if is_object(inf.world, getattr(value.value, name, None)):
             return call_with(inf, s, inf.world.part(owner, value.value, name, False), args, names)
         return call_with(inf, s, Constant(inf.world.attribute(value.value, name)), args, names)
+    require_method_fits(inf, value, s)
     if name in VIEWS and not args:
         parts = apart.entries(inf, s, name)
         if parts is not None:

@@ -373,8 +373,20 @@ def special_method(
         args = args[::-1]
     if not compares and "NotImplemented" not in method.__code__.co_names:
         return method, args
+    if not compares and any(issubclass(cls, _SEQUENCES) for t in types for cls in _classes_of(t)):
+        # Python puts sequences together where no method knows how to add them.
+        raise Refused(f"{named(left)} and {named(right)}, of a class that may not know what to do")
     end = operating.equal if function is operator.eq else operating.operated
     return end, [*args, Constant(method), Constant(others[0][1] if others else None)]
+
+
+_SEQUENCES: Final = (list, tuple, str, bytes, bytearray)
+
+
+def _classes_of(value: Abstract) -> list[type]:
+    """The class of an object, or of a container or a text that is known."""
+    cls = type(value.value) if isinstance(value, Known) else getattr(value, "cls", None)
+    return [cls] if isinstance(cls, type) else []
 
 
 def asks_classes(function: Any) -> bool:

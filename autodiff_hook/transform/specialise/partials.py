@@ -7,8 +7,9 @@ from typing import Any
 
 from autodiff_hook.ir.types import Args, Constant, Kwargs, Operand, Statement
 from autodiff_hook.transform.specialise.abstract import Abstract, Partial
-from autodiff_hook.transform.specialise.bodies import Refused
+from autodiff_hook.transform.specialise.bodies import Refused, Unfit
 from autodiff_hook.transform.specialise.infer import Inference
+from autodiff_hook.transform.specialise.lattice import number_types
 from autodiff_hook.transform.specialise.program import Alias
 
 Call = tuple[Operand, list[Operand], dict[str, Operand]]
@@ -19,6 +20,8 @@ def make(inf: Inference, s: Statement, args: Args, kwargs: Kwargs) -> Abstract:
     """A call of ``functools.partial``: nothing is made, its parts are known."""
     if not args:
         raise Refused("a partial of no function")
+    if number_types(inf.type_of(args[0])) is not None:
+        raise Unfit("a partial of a number", None)
     inf.plans[s] = Alias(Constant(None))
     inner = inf.type_of(args[0])
     if isinstance(inner, Partial):
