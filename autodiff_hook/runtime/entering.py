@@ -16,7 +16,7 @@ from autodiff_hook.runtime.altering import restoring
 from autodiff_hook.runtime.attempts import Program
 from autodiff_hook.runtime.binding import Call, Places
 from autodiff_hook.runtime.guards import MISS
-from autodiff_hook.runtime.programs import CUT, Form
+from autodiff_hook.runtime.programs import CUT, Form, Made
 from autodiff_hook.runtime.sharing import ByCode
 
 CACHE_SIZE: Final = 2048
@@ -92,14 +92,17 @@ def newest(call: Call, form: Form) -> Entry | None:
 
 def entry_of(made: Program, form: Form) -> Entry:
     """What runs a program."""
-    entry: Entry = _pulling(*made.functions) if form in CUT else made.functions[0]
-    if made.made.strict:
-        entry = _strictly(entry)
-    elif made.made.quiet:
-        entry = _quietly(entry)
+    entry = heeding(_pulling(*made.functions) if form in CUT else made.functions[0], made.made)
     if made.made.locks:
         entry = _holding(entry, made.made.locks)
     return restoring(entry) if made.made.alters else entry
+
+
+def heeding(entry: Entry, made: Made) -> Entry:
+    """An entry that does with warnings and errors of floats as the program says."""
+    if made.strict:
+        return _strictly(entry)
+    return _quietly(entry) if made.quiet else entry
 
 
 def _quietly(entry: Entry) -> Entry:

@@ -20,6 +20,7 @@ from autodiff_hook.reports import Reason
 from autodiff_hook.runtime import giving_up
 from autodiff_hook.runtime.attempts import Stopped, came_to, program, refusal, report
 from autodiff_hook.runtime.binding import Call
+from autodiff_hook.runtime.entering import heeding
 from autodiff_hook.runtime.giving_up import gave_up
 from autodiff_hook.runtime.guards import MISS
 from autodiff_hook.runtime.programs import Form
@@ -161,7 +162,7 @@ def _made(split: Split, function: FunctionType, args: tuple[Any, ...], form: For
         return None
     report(function, made, "apart")
     callees = tuple(f for f in made.functions if f.__defaults__ or f.__kwdefaults__)
-    return Halves(forward, reverse, len(args), made.roots, callees)
+    return Halves(heeding(forward, made), reverse, len(args), made.roots, callees)
 
 
 def _numpy_too() -> None:

@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -694,3 +695,38 @@ def test_a_method_is_missed_before_its_arguments_are_computed(owner, mode):
     for x in (1.3, 0.7, 1.9):
         expected = differences(f, x, 2 if mode == "hvp" else 1)
         assert MODES[mode](f, x) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def raised_for_an_infinity(x):
+    with np.errstate(all="raise"):
+        try:
+            np.log(np.array([x - x]))
+        except FloatingPointError:
+            return x**3
+    return x
+
+
+def raised_for_a_division(x):
+    with np.errstate(divide="raise"):
+        try:
+            y = np.array([x]) / np.array([x - x])
+        except FloatingPointError:
+            return x**3
+    return y[0]
+
+
+def warned(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            np.sqrt(np.array([-x]))
+        except RuntimeWarning:
+            return x**3
+    return x
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", [raised_for_an_infinity, raised_for_a_division, warned])
+def test_errors_of_floats_that_a_program_asks_for(f, mode):
+    for _ in range(3):
+        assert MODES[mode](f, 1.3) == pytest.approx(6 * 1.3 if mode == "hvp" else 3 * 1.3**2)
