@@ -95,6 +95,22 @@ def test_calls_of_builtin_code_that_do_not_fit(call, mode):
     assert MODES[mode](program, 1.3) == pytest.approx(differences(program, 1.3, order), rel=1e-5)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_deques_that_are_compared_and_keys_that_cannot_be_hashed(mode):
+    def program(x):
+        try:
+            same = deque([x, x]) == deque([x, x]), deque([x]) != deque([x])
+        except Exception:
+            return x
+        try:
+            return x if [] in {"a": x} else x * x
+        except TypeError:
+            return x**3 if same == (True, False) else x**4
+
+    order = 2 if mode == "hvp" else 1
+    assert MODES[mode](program, 1.3) == pytest.approx(differences(program, 1.3, order), rel=1e-5)
+
+
 class Returning:
     def __init__(self, x):
         self.x = x

@@ -111,10 +111,16 @@ def contains(inf: Path, s: Statement) -> Abstract | None:
         held = inf.content(owner)
         key = as_key(inf, item) if value.cls in DICTS else as_item(inf, item, held)
         return known_as(inf, s, (key in held) == (s.op == "in"))
+    kind = inf.type_of(item)
+    if isinstance(value, Container) and value.cls in KEYED and isinstance(kind, Container) and kind.cls in _UNHASHABLE:
+        raise Raised(TypeError(f"unhashable type: {kind.cls.__name__!r}"))
     constant = isinstance(value, Known) and type(value.value) is tuple and is_object(inf.type_of(item))
     if isinstance(value, (Container, Tuple)) or owner in inf.tuples or constant:
         return _found_among(inf, s, owner, item)
     return None
+
+
+_UNHASHABLE: Final = frozenset({list, dict, *DICTS})
 
 
 def _found_among(inf: Path, s: Statement, owner: Operand, item: Operand) -> Abstract:

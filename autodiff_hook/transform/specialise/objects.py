@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from enum import Enum
 from types import (
+    CodeType,
     FunctionType,
     MappingProxyType,
     MemberDescriptorType,
@@ -26,6 +27,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autodiff_hook.errors import is_engines_file
 from autodiff_hook.ir.types import Args, Constant, Operand, Statement
 from autodiff_hook.runtime.lookup import (
     HEAP_TYPE,
@@ -367,6 +369,8 @@ def special_method(
     methods = [(place, method) for place, method in found if method is not None]
     if not methods or not all(type(method) is FunctionType for _, method in methods):
         return None
+    if any(_is_missing(method.__code__) for _, method in methods):
+        raise Refused(f"an operator of {named(left)} and {named(right)}, which stand for other objects here")
     (place, method), *others = methods
     if place:
         _require_deferring(inf, left, right)
@@ -378,6 +382,11 @@ def special_method(
         raise Refused(f"{named(left)} and {named(right)}, of a class that may not know what to do")
     end = operating.equal if function is operator.eq else operating.operated
     return end, [*args, Constant(method), Constant(others[0][1] if others else None)]
+
+
+def _is_missing(code: CodeType) -> bool:
+    """Whether a method of what only stands for other objects does nothing."""
+    return "NotImplementedError" in code.co_names and is_engines_file(code.co_filename)
 
 
 _SEQUENCES: Final = (list, tuple, str, bytes, bytearray)
