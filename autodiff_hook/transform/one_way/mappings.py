@@ -12,6 +12,7 @@ from autodiff_hook.semantics.equivalents import changing
 from autodiff_hook.transform.one_way.containers import as_key, pairs, pairs_for, parts
 from autodiff_hook.transform.one_way.methods import METHODS
 from autodiff_hook.transform.one_way.path import Path
+from autodiff_hook.transform.one_way.trail import Raised
 from autodiff_hook.transform.specialise.abstract import Abstract, Container, Fresh, Outside, Tuple
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.lattice import number_types
