@@ -130,6 +130,34 @@ def test_stiff_problems(method):
     assert gradient(f, POINT)[0] == pytest.approx(expected, abs=2e-3)
 
 
+def turning(t, y, rate, speed):
+    return (1j * rate - speed) * y
+
+
+def test_complex_states_of_an_implicit_method():
+    def f(p):
+        return np.abs(
+            integrate.solve_ivp(turning, (0.0, 0.5), [1.0 + 0.5j], "BDF", args=(p[0], p[1]), **TIGHT).y[0, -1]
+        )
+
+    found = gradient(f, POINT)[0]
+    assert found == pytest.approx([0.0, -0.5 * f(POINT), 0.0], rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("method", ["Radau", "BDF"])
+def test_implicit_methods_with_a_jacobian_of_their_own(method):
+    def f(p):
+        def jac(t, y, rate, speed):
+            return np.diag([rate, -speed])
+
+        start = np.array([1.0, p[2]])
+        return np.sum(
+            integrate.solve_ivp(growth, (0.5, 0.0), start, method, jac=jac, args=(p[0], p[1]), **TIGHT).y[:, -1]
+        )
+
+    agrees(f, lambda p: np.exp(-0.5 * p[0]) + p[2] * np.exp(0.5 * p[1]), second=False)
+
+
 def test_odeint():
     times = np.array([0.0, 0.1, 0.1, 0.5, 2.0])
 

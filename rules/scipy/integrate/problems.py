@@ -24,7 +24,7 @@ from autodiff_rules.scipy._captured import pulled_back
 from autodiff_rules.scipy.integrate._ahead import by_panels, by_steps, pushing
 from autodiff_rules.scipy.integrate._free_steps import Again, Resolved, are_wide
 from autodiff_rules.scipy.integrate._panels import Path, flow, resolving
-from autodiff_rules.scipy.integrate._recorded import RECORDED, Taken
+from autodiff_rules.scipy.integrate._recorded import RECORDED, Implicit, Taken
 from autodiff_rules.scipy.integrate.explicit import STORES_NOTHING, Step, captured, of_shape, reads_alone
 from autodiff_rules.scipy.integrate.lsoda import start_of
 from autodiff_rules.scipy.optimize.implicit import seeded
@@ -42,7 +42,10 @@ class Problem(Call):
         method = given["method"]
         if given["dense_output"] or given["vectorized"] or given["events"] is not None:
             return None
-        return None if self.may_move(("t_span", "t_eval")) else RECORDED.get(method)
+        recorded = None if self.may_move(("t_span", "t_eval")) else RECORDED.get(method)
+        # The path of an implicit method is real.
+        of_complex = recorded is not None and issubclass(recorded, Implicit) and np.iscomplexobj(given["y0"])
+        return None if of_complex else recorded
 
     def record(self):
         """The value of the call, and the steps of its solver, if they are to be kept."""
