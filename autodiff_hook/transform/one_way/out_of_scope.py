@@ -25,7 +25,7 @@ from autodiff_hook.transform.specialise.abstract import BOOL, Abstract, Array, F
 from autodiff_hook.transform.specialise.bodies import Refused
 from autodiff_hook.transform.specialise.inlining import inline_call
 from autodiff_hook.transform.specialise.plans import alias, pure
-from autodiff_hook.transform.specialise.ruled import result_of
+from autodiff_hook.transform.specialise.ruled import is_pure, result_of
 from autodiff_hook.transform.specialise.wording import named
 
 
@@ -36,15 +36,16 @@ def asked(inf: Path, s: Statement, function: Any, args: Args, kwargs: Kwargs) ->
     """
     if type(function) is not FunctionType:
         return None
-    if registry.is_constant(function):
-        if not any(_is_looked_into(inf.type_of(x)) for x in (*args, *kwargs.values())):
+    is_constant = registry.is_constant(function)
+    if is_constant:
+        if not (is_pure(function) and any(_is_looked_into(inf.type_of(x)) for x in (*args, *kwargs.values()))):
             return None
     elif not inf.world.is_foreign(function) or registry.has_rules(function) or registry.refusal(function) is not None:
         return None
     before = _Before(inf)
     inf.world.asking = True
     try:
-        if registry.is_constant(function):
+        if is_constant:
             inline_call(inf, s, function, args, kwargs)
             answer = inf.inlined
         else:
