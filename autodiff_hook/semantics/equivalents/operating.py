@@ -100,10 +100,10 @@ def made(cls: Any, new: Any, init: Any, /, *args: Any, **kwargs: Any) -> Any:
     """A call of a class with a ``__new__`` of its own, which may make an object of a derived class."""
     made = new(cls, *args, **kwargs)
     if type(made) is cls:
-        if init is not None and init(made, *args, **kwargs) is not None:
-            raise TypeError("__init__() should return None")
-    elif isinstance(made, cls) and type(made).__init__(made, *args, **kwargs) is not None:
-        raise TypeError("__init__() should return None")
+        if init is not None:
+            initialise(made, init, *args, **kwargs)
+    elif isinstance(made, cls):
+        initialise(made, type(made).__init__, *args, **kwargs)
     return made
 
 

@@ -48,6 +48,7 @@ from autodiff_hook.transform.specialise.objects import (
     class_of,
     decides_alone,
     deciding,
+    is_asked_by_code,
     is_descriptor,
     is_object,
     is_set_by_code,
@@ -86,8 +87,7 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
         return inline_call(inf, s, reader, [owner], {})
     if decides_alone(found):
         inf.assume(owner)
-        getter, descriptor = deciding(inf, cls, found, name, "__get__")
-        return inline_call(inf, s, getter, [descriptor, owner, Constant(cls)], {})
+        return _given_by(inf, s, cls, found, name, owner)
     if is_plainly(found, cached_property) and isinstance(value, (Fresh, Dict)):
         inf.assume(owner)
         return inline_call(
@@ -104,6 +104,12 @@ def attribute(inf: Inference, s: Statement, value: Abstract, owner: Operand, nam
         return known_as(inf, s, function)
     inf.leave_nothing(s)
     return Bound(function, *receiver)
+
+
+def _given_by(inf: Inference, s: Statement, cls: type, found: Any, name: str, owner: Operand) -> Abstract | None:
+    """What a descriptor that a class has, written in Python, gives for an object, or None for the class."""
+    getter, descriptor = deciding(inf, cls, found, name, "__get__")
+    return inline_call(inf, s, getter, [descriptor, owner, Constant(cls)], {})
 
 
 def _holds(inf: Inference, s: Statement, value: Abstract, name: str) -> bool:
@@ -240,10 +246,9 @@ def _item(inf: Inference, s: Statement, value: Tuple, owner: Operand, name: str)
 def _field(inf: Inference, s: Statement, value: Fresh, owner: Operand, name: str) -> Abstract | None:
     """What an object that the program has made holds, or has of its class."""
     kind, found = read(inf, s, value, name)
-    if kind == "class" and type(find_in_type(type(found), "__get__")) is FunctionType:
+    if kind == "class" and is_asked_by_code(found):
         inf.assume(owner)
-        getter, descriptor = deciding(inf, value.cls, found, name, "__get__")
-        return inline_call(inf, s, getter, [descriptor, owner, Constant(value.cls)], {})
+        return _given_by(inf, s, value.cls, found, name, owner)
     if kind == "field":
         return alias(inf, s, found)
     if kind == "slot":
@@ -300,9 +305,8 @@ def of_class_or_module(inf: Inference, s: Statement, owner: Any, name: str) -> A
         raise Refused("the attributes of a function as a dict")
     found = getattr(owner, name, None)
     held = find_in_type(owner, name) if isinstance(owner, type) else None
-    if held is not found and type(find_in_type(type(held), "__get__")) is FunctionType:
-        getter, descriptor = deciding(inf, owner, held, name, "__get__")
-        return inline_call(inf, s, getter, [descriptor, Constant(None), Constant(owner)], {})
+    if held is not found and is_asked_by_code(held):
+        return _given_by(inf, s, owner, held, name, Constant(None))
     values = isinstance(found, (dict, list, float, int, tuple, np.generic)) and type(found) is not bool
     tool = issubclass(type(found), TextIOBase) or type(found) in GENERATORS
     data = values or tool or type(found) is np.ndarray or is_object(inf.world, found)

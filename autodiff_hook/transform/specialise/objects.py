@@ -103,8 +103,7 @@ def look(inf: Inference, cls: type, name: str) -> Any:
     found = lookup(cls, name, inf.one_way)
     inf.world.members(cls)
     if is_descriptor(found) and not (decides_alone(found) and not inf.one_way):
-        by_code = type(find_in_type(type(found), "__get__")) is FunctionType
-        (inf.world.kept if by_code else inf.world.attribute)(cls, name)
+        (inf.world.kept if is_asked_by_code(found) else inf.world.attribute)(cls, name)
     return found
 
 
@@ -116,8 +115,12 @@ def written(inf: Inference, cls: type, name: str) -> FunctionType | None:
 
 def decides_alone(found: Any) -> bool:
     """Whether a descriptor that a class has, written in Python, says alone how an attribute is read and assigned."""
-    methods = [find_in_type(type(found), name) for name in ("__get__", "__set__")]
-    return all(type(method) is FunctionType for method in methods)
+    return is_asked_by_code(found) and type(find_in_type(type(found), "__set__")) is FunctionType
+
+
+def is_asked_by_code(found: Any) -> bool:
+    """Whether what a class has under a name is a descriptor whose ``__get__`` is written in Python."""
+    return type(find_in_type(type(found), "__get__")) is FunctionType
 
 
 def deciding(inf: Inference, cls: type, found: Any, name: str, method: str) -> tuple[FunctionType, Operand]:
