@@ -65,11 +65,19 @@ def _signature_of(function: Any) -> inspect.Signature | None:
         return None
 
 
-_NOTHING: Final = lambda owner, /: None  # noqa: E731
-_ONE: Final = lambda owner, item, /: None  # noqa: E731
-_MAYBE_ONE: Final = lambda owner, item=0, /: None  # noqa: E731
-_MAYBE_MORE: Final = lambda owner, item, default=0, /: None  # noqa: E731
-_ANY: Final = lambda owner, /, *others: None  # noqa: E731
+def _nothing(owner: Any, /) -> None: ...
+
+
+def _one(owner: Any, item: Any, /) -> None: ...
+
+
+def _maybe_one(owner: Any, item: Any = 0, /) -> None: ...
+
+
+def _maybe_more(owner: Any, item: Any, default: Any = 0, /) -> None: ...
+
+
+def _any(owner: Any, /, *others: Any) -> None: ...
 
 
 def _of(cls: type, names: str, said: Callable[..., Any]) -> dict[Any, Callable[..., Any]]:
@@ -77,9 +85,9 @@ def _of(cls: type, names: str, said: Callable[..., Any]) -> dict[Any, Callable[.
 
 
 _UNTOLD: Final[dict[Any, Callable[..., Any]]] = {
-    getattr: _MAYBE_MORE,
-    next: _MAYBE_ONE,
-    iter: _MAYBE_ONE,
+    getattr: _maybe_more,
+    next: _maybe_one,
+    iter: _maybe_one,
     vars: lambda owner=0, /: None,
     dir: lambda owner=0, /: None,
     bool: lambda value=0, /: None,
@@ -96,31 +104,31 @@ _UNTOLD: Final[dict[Any, Callable[..., Any]]] = {
     max: lambda items, /, *others, key=0, default=0: None,
     min: lambda items, /, *others, key=0, default=0: None,
     type: lambda owner, bases=0, attributes=0, /, **named: None,
-    functools.reduce: _MAYBE_MORE if sys.version_info < (3, 14) else lambda function, items, /, initial=0: None,
+    functools.reduce: _maybe_more if sys.version_info < (3, 14) else lambda function, items, /, initial=0: None,
     itertools.islice: lambda items, start, stop=0, step=0, /: None,
     itertools.repeat: lambda object, times=0: None,
     itertools.zip_longest: lambda *sources, fillvalue=0: None,
     itertools.product: lambda *sources, repeat=0: None,
     itertools.chain: lambda *sources: None,
     deque: lambda iterable=0, maxlen=0: None,
-    **_of(list, "__getitem__", _ONE),
-    **_of(dict, "__getitem__", _ONE),
-    **_of(dict, "copy clear keys values items", _NOTHING),
+    **_of(list, "__getitem__", _one),
+    **_of(dict, "__getitem__", _one),
+    **_of(dict, "copy clear keys values items", _nothing),
     **_of(dict, "update", lambda owner, items=0, /, **named: None),
-    **_of(dict, "pop", _MAYBE_MORE),
-    **_of(OrderedDict, "copy clear keys values items", _NOTHING),
+    **_of(dict, "pop", _maybe_more),
+    **_of(OrderedDict, "copy clear keys values items", _nothing),
     **_of(OrderedDict, "update", lambda owner, items=0, /, **named: None),
-    **_of(deque, "copy __copy__ clear pop popleft reverse", _NOTHING),
-    **_of(deque, "append appendleft extend extendleft count remove", _ONE),
-    **_of(deque, "rotate", _MAYBE_ONE),
+    **_of(deque, "copy __copy__ clear pop popleft reverse", _nothing),
+    **_of(deque, "append appendleft extend extendleft count remove", _one),
+    **_of(deque, "rotate", _maybe_one),
     **_of(deque, "insert", lambda owner, place, item, /: None),
-    **_of(set, "copy clear pop", _NOTHING),
-    **_of(set, "add discard remove symmetric_difference symmetric_difference_update", _ONE),
-    **_of(set, "union intersection difference update difference_update intersection_update", _ANY),
-    **_of(frozenset, "copy", _NOTHING),
-    **_of(frozenset, "symmetric_difference", _ONE),
-    **_of(frozenset, "union intersection difference", _ANY),
-    **_of(str, "join", _ONE),
+    **_of(set, "copy clear pop", _nothing),
+    **_of(set, "add discard remove symmetric_difference symmetric_difference_update", _one),
+    **_of(set, "union intersection difference update difference_update intersection_update", _any),
+    **_of(frozenset, "copy", _nothing),
+    **_of(frozenset, "symmetric_difference", _one),
+    **_of(frozenset, "union intersection difference", _any),
+    **_of(str, "join", _one),
     **_of(np.ufunc, "reduce", lambda owner, array, /, axis=0, dtype=0, out=0, keepdims=0, initial=0, where=0: None),
     **_of(np.ufunc, "accumulate", lambda owner, array, /, axis=0, dtype=0, out=0: None),
 }
